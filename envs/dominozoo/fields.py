@@ -1,0 +1,170 @@
+"""The observation as a table of named fields: the one place that knows its layout.
+
+The observation spaces, the kernels that fill them, the one-hot expansion, the exported contract
+and the documentation all read these tables. Everything is relative to the observing seat: seat 0
+is the observer, then in playing order.
+
+A field's ``kind`` says how it becomes float columns:
+
+* ``flag``: 0 or 1, one column;
+* ``category``: 0 = none, else one of ``high`` cases, one column for each case;
+* ``scaled``: a number, one column, divided by ``scale``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dominozoo.tiles import NUMBERS, TILE_COUNT
+
+SEATS: Final = 4
+ARMS: Final = 4
+MAX_PLY: Final = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One named piece of an observation.
+
+    Attributes:
+        name: its name, unique in the table.
+        shape: its shape before it is laid flat into the vector, in C order.
+        high: the largest value of an entry; the smallest is 0.
+        kind: ``flag``, ``category`` or ``scaled``.
+        meaning: what an entry says.
+        scale: divisor of a ``scaled`` entry.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    high: int
+    kind: str
+    meaning: str
+    scale: int = 1
+
+    @property
+    def size(self) -> int:
+        """Number of entries in the vector."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def columns(self) -> int:
+        """Number of columns of the field in the one-hot expansion."""
+        return self.size * (self.high if self.kind == "category" else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A version of an observation: its fields in order.
+
+    Attributes:
+        name: ``line`` or ``truc``.
+        version: goes up with any change of a field's place or meaning.
+        fields: the fields, in the order of the vector.
+    """
+
+    name: str
+    version: int
+    fields: tuple[Field, ...]
+
+    @property
+    def size(self) -> int:
+        """Length of the observation vector."""
+        return sum(f.size for f in self.fields)
+
+    @property
+    def columns(self) -> int:
+        """Number of float columns of the one-hot expansion."""
+        return sum(f.columns for f in self.fields)
+
+    def offset(self, name: str) -> int:
+        """Index of a field's first entry in the vector; KeyError for an unknown name."""
+        at = 0
+        for f in self.fields:
+            if f.name == name:
+                return at
+            at += f.size
+        raise KeyError(name)
+
+    def high(self) -> npt.NDArray[np.int16]:
+        """The largest value of each entry, int16 vector of length ``size``; the smallest is 0."""
+        return np.concatenate([np.full(f.size, f.high, np.int16) for f in self.fields])
+
+    def split(self, observation: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+        """Views of the named fields: (..., size) becomes (..., \\*field.shape) by name."""
+        lead, at = observation.shape[:-1], 0
+        parts: dict[str, npt.NDArray[Any]] = {}
+        for f in self.fields:
+            parts[f.name] = observation[..., at : at + f.size].reshape(*lead, *f.shape)
+            at += f.size
+        return parts
+
+    def expand(self, observation: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """Expand to the one-hot form: (..., size) integers to (..., columns) float32."""
+        lead, at = observation.shape[:-1], 0
+        pieces: list[npt.NDArray[np.float32]] = []
+        for f in self.fields:
+            part = observation[..., at : at + f.size]
+            at += f.size
+            if f.kind == "category":
+                cases = np.arange(1, f.high + 1, dtype=part.dtype)
+                hot = (part[..., None] == cases).astype(np.float32)
+                pieces.append(hot.reshape(*lead, f.columns))
+            else:
+                pieces.append((part / np.float32(f.scale)).astype(np.float32))
+        return np.concatenate(pieces, axis=-1)
+
+
+def _flag(name: str, meaning: str, *shape: int) -> Field:
+    return Field(name, shape or (1,), 1, "flag", meaning)
+
+
+def _scaled(name: str, high: int, scale: int, meaning: str, *shape: int) -> Field:
+    return Field(name, shape or (1,), high, "scaled", meaning, scale)
+
+
+def _category(name: str, high: int, meaning: str, *shape: int) -> Field:
+    return Field(name, shape or (1,), high, "category", meaning)
+
+
+LINE_LAYOUT: Final = Layout(
+    "line",
+    1,
+    (
+        _flag("hand", "the observer holds this tile", TILE_COUNT),
+        _category("laid_by", SEATS, "who laid this tile: 1 + relative seat", TILE_COUNT),
+        _scaled("laid_at", MAX_PLY, 32, "the ply that laid this tile, from 1", TILE_COUNT),
+        _category("ends", NUMBERS, "number + 1 at each open end", ARMS),
+        _flag("locked", "this French arm takes only its double", ARMS),
+        _flag("lacks", "this seat holds no tile of this number", SEATS, NUMBERS),
+        _flag("lacks_double", "French: this seat lacks this double", SEATS, NUMBERS),
+        _scaled("sizes", TILE_COUNT, 7, "tiles held by each seat", SEATS),
+        _scaled("boneyard", 14, 7, "tiles left in the boneyard"),
+        _scaled("scores", 32767, 100, "score of each seat's side", SEATS),
+        _scaled("target", 1000, 100, "points that end the match"),
+        _scaled("stake", 32767, 2, "points that this hand is worth"),
+        _flag("decider", "this hand decides a replayed 1-1"),
+        _flag("by_rule", "the hand was opened by rule, not by a previous winner"),
+        _category("turn", SEATS, "who is to move: 1 + relative seat"),
+        _scaled("ply", MAX_PLY, 32, "plies made in this hand"),
+        _category("players", SEATS, "number of seats"),
+        _flag("pairs", "seats 0 and 2 are partners, and 1 and 3"),
+        _flag("draw", "a stuck player draws"),
+        _flag("cross", "French: four arms"),
+        _flag("no_blank", "the set lacks 0-0"),
+        _flag("pair_totals", "a block compares the pairs' totals"),
+        _flag("always_by_rule", "every hand is opened by rule"),
+        _flag("informal", "the opener by rule poses any tile"),
+        _flag("team_poser", "the poser may leave the pose to his partner"),
+        _category("scoring", 2, "a hand scores: 0 wins, 1 pips of the others, 2 own pips as penalty"),
+        _category("tie", 3, "a tied block: 0 resets, 1 void, 2 escalates, 3 makes the stake 2"),
+        _flag("decider_rule", "a hand that would make it 1-1 is replayed"),
+        _flag("leader_loss", "the leader's loss breaks the run"),
+        _flag("bruck_end", "a broken run ends the match"),
+        _flag("key_card", "a key card counts 2"),
+    ),
+)

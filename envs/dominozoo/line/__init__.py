@@ -1,0 +1,1 @@
+"""The matching games: one family of compiled kernels plays every variant."""

@@ -1,0 +1,230 @@
+"""The table record of the line games, the deal and the opening.
+
+A table is one NumPy record: copying it copies the game. Kernels take ``t``, a record of dtype
+``TABLE``, and ``rules``, a record of dtype ``LINE_RULES``; with ``NUMBA_DISABLE_JIT=1`` the same
+functions run as plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from dominozoo.tiles import DOUBLE_OF, HIGH, NUMBERS, PIPS, TILE_COUNT
+
+POSE: Final = 0
+PLAY: Final = 1
+OVER: Final = 2
+
+ANY_TILE: Final = -1
+NOBODY: Final = -1
+
+# How a hand ended, and what it did to the match.
+REASONS: Final = (None, "out", "block", "tie")
+OUT: Final = 1
+BLOCK: Final = 2
+TIED: Final = 3
+EFFECTS: Final = (None, "match", "bruck", "decider", "reset")
+MATCH: Final = 1
+BRUCK: Final = 2
+DECIDER: Final = 3
+RESET: Final = 4
+
+TABLE: Final = np.dtype(
+    (
+        np.record,
+        [
+            # The deal depends on these alone: (seed, table, number of earlier deals).
+            ("seed", np.uint32, 2),
+            ("table", np.uint32),
+            ("deals", np.uint32),
+            # The match.
+            ("hand_number", np.uint32),  # from 1
+            ("scores", np.int16, 4),  # by side
+            ("stake", np.int16),
+            ("decider", np.uint8),
+            ("poser", np.int8),  # seat that won the right to pose, NOBODY = by rule
+            # The hand.
+            ("phase", np.uint8),
+            ("turn", np.int8),  # seat to move, NOBODY when over
+            ("opener", np.int8),  # seat that laid the first tile, NOBODY before
+            ("by_rule", np.uint8),
+            ("opening", np.int8),  # tile that must be posed, ANY_TILE if free
+            ("passes", np.uint8),  # in succession
+            ("ply", np.uint8),  # plies made: plays, draws and passes
+            ("boneyard", np.uint8),  # tiles left to draw
+            ("locked", np.uint8),  # bit = French arm that takes only its double
+            ("hands", np.uint32, 4),  # bit = tile id
+            ("laid", np.uint32),  # all tiles on the table
+            ("sizes", np.uint8, 4),
+            ("ends", np.uint8, 4),  # number + 1, 0 = none
+            ("lacks", np.uint8, 4),  # bit = number that the seat has shown to lack
+            ("lacks_double", np.uint8, 4),
+            ("deck", np.uint8, 28),  # the deal: seat by seat, then the boneyard in drawing order
+            ("laid_by", np.uint8, 28),  # seat + 1, 0 = not laid
+            ("laid_at", np.uint8, 28),  # ply, from 1
+            ("laid_end", np.uint8, 28),
+            # The last finished hand.
+            ("last_reason", np.uint8),  # 0 = there is none yet
+            ("last_effect", np.uint8),
+            ("last_winner", np.int8),  # side
+            ("last_seat", np.int8),
+            ("last_key", np.uint8),
+            ("winners", np.uint8),  # bit = side that won the last finished match
+            ("last_points", np.int16, 4),  # by side: points won; French: penalties
+            ("last_scores", np.int16, 4),  # by side, before any new match
+        ],
+    )
+)
+
+_WORD: Final = 0xFFFFFFFF
+
+
+@njit(cache=True)
+def deck_size(rules: Any) -> Any:
+    """Number of tiles in the set: 28, or 27 without 0-0."""
+    return TILE_COUNT - rules.no_blank
+
+
+@njit(cache=True)
+def _rotl(x: Any, k: Any) -> Any:
+    return ((x << k) | (x >> (32 - k))) & _WORD
+
+
+@njit(cache=True)
+def sfc32(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """One step of Chris Doty-Humphrey's sfc32: (output, a, b, c, d), words of 32 bits in int64.
+
+    Adds, shifts and xors only, so that JavaScript repeats it bit for bit.
+    """
+    out = (a + b + d) & _WORD
+    return out, b ^ (b >> 9), (c + ((c << 3) & _WORD)) & _WORD, (_rotl(c, 21) + out) & _WORD, (
+        (d + 1) & _WORD
+    )
+
+
+@njit(cache=True)
+def shuffle(t: Any, first: Any) -> None:
+    """Fill ``t.deck`` with the tiles first..27 in random order, from (seed, table, deals) alone."""
+    a, b = np.int64(t.seed[0]), np.int64(t.seed[1])
+    c, d = np.int64(t.table), np.int64(t.deals)
+    for _ in range(15):
+        _, a, b, c, d = sfc32(a, b, c, d)
+    n = TILE_COUNT - first
+    for k in range(n):
+        t.deck[k] = first + k
+    for k in range(n - 1, 0, -1):
+        word, a, b, c, d = sfc32(a, b, c, d)
+        j = (word * (k + 1)) >> 32
+        swap = t.deck[k]
+        t.deck[k] = t.deck[j]
+        t.deck[j] = swap
+
+
+@njit(cache=True)
+def clear_hand(t: Any, rules: Any) -> None:
+    """Empty the table before a deal; what belongs to the match stays."""
+    t.passes = 0
+    t.ply = 0
+    t.locked = 0
+    t.laid = 0
+    t.opener = NOBODY
+    for k in range(4):
+        t.hands[k] = 0
+        t.sizes[k] = 0
+        t.ends[k] = 0
+        t.lacks[k] = 0
+        t.lacks_double[k] = 0
+    for k in range(TILE_COUNT):
+        t.laid_by[k] = 0
+        t.laid_at[k] = 0
+        t.laid_end[k] = 0
+
+
+@njit(cache=True)
+def take_hands(t: Any, rules: Any) -> None:
+    """Give each seat its tiles from the front of ``t.deck``; the rest is the boneyard."""
+    size = rules.hand_size
+    for seat in range(rules.players):
+        hand = np.int64(0)
+        for k in range(seat * size, (seat + 1) * size):
+            hand |= np.int64(1) << np.int64(t.deck[k])
+        t.hands[seat] = hand
+        t.sizes[seat] = size
+    t.boneyard = deck_size(rules) - rules.players * size
+
+
+@njit(cache=True)
+def holder(t: Any, rules: Any, tile: Any) -> Any:
+    """The seat that holds a tile, or NOBODY."""
+    for seat in range(rules.players):
+        if np.int64(t.hands[seat]) >> tile & 1:
+            return seat
+    return NOBODY
+
+
+@njit(cache=True)
+def heaviest(t: Any, rules: Any) -> Any:
+    """Return (seat, tile) of the largest sum held; equal sums: the larger single number (A35)."""
+    best, best_seat, best_tile = np.int64(-1), np.int64(0), np.int64(0)
+    for tile in range(TILE_COUNT):
+        seat = holder(t, rules, tile)
+        weight = PIPS[tile] * NUMBERS + HIGH[tile]
+        if seat != NOBODY and weight > best:
+            best, best_seat, best_tile = weight, np.int64(seat), np.int64(tile)
+    return best_seat, best_tile
+
+
+@njit(cache=True)
+def opening_by_rule(t: Any, rules: Any) -> Any:
+    """Return (seat, tile) that open a hand by rule.
+
+    The holder of the highest double dealt, with that double (all tiles dealt: 6-6), or without
+    any double the heaviest tile (A12, A34, A35). French: 0-0.
+    """
+    top = 0 if rules.cross else NUMBERS - 1
+    for number in range(top, -1, -1):
+        tile = DOUBLE_OF[number]
+        seat = holder(t, rules, tile)
+        if seat != NOBODY:
+            return np.int64(seat), np.int64(tile)
+    return heaviest(t, rules)
+
+
+@njit(cache=True)
+def open_hand(t: Any, rules: Any) -> None:
+    """Decide who opens the hand that was dealt, and with which tile."""
+    t.phase = POSE
+    if rules.always_by_rule or t.poser == NOBODY:
+        seat, tile = opening_by_rule(t, rules)
+        t.by_rule = 1
+        t.turn = seat
+        t.opening = ANY_TILE if rules.informal else tile
+    else:
+        t.by_rule = 0
+        t.turn = t.poser
+        t.opening = ANY_TILE
+
+
+@njit(cache=True)
+def deal(t: Any, rules: Any) -> None:
+    """Deal the next hand of the table's stream and decide who opens it."""
+    clear_hand(t, rules)
+    shuffle(t, rules.no_blank)
+    t.deals += 1
+    take_hands(t, rules)
+    open_hand(t, rules)
+
+
+@njit(cache=True)
+def start_match(t: Any, rules: Any, poser: Any) -> None:
+    """Set the scores to 0 and deal the first hand; ``poser`` NOBODY opens it by rule."""
+    for k in range(4):
+        t.scores[k] = 0
+    t.stake = 1
+    t.decider = 0
+    t.poser = poser
+    t.hand_number = 1
+    deal(t, rules)

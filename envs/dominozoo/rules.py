@@ -1,0 +1,371 @@
+"""Rules as data: every game is a name and a few options, packed into integers for the kernels.
+
+The text form ``cutthroat(players=3, tie=escalate)`` names a game everywhere: on the command line,
+in configurations, in results. It lists only what differs from the game's defaults.
+
+>>> parse("cutthroat( tie=escalate , players = 3)")
+Rules('cutthroat(players=3, tie=escalate)')
+>>> parse("block").options
+{'players': 2, 'target': 100}
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+Value = int | str | bool
+
+LINE: Final = "line"
+TRUC: Final = "truc"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a game: its default, what it takes, and where the rule comes from."""
+
+    default: Value
+    values: tuple[Value, ...] | range
+    source: str
+
+    def accepts(self, value: object) -> bool:
+        """True if the value is one of those taken, of the same type (True is not 1)."""
+        return any(type(value) is type(v) and value == v for v in (self.default, *self.values))
+
+    def takes(self) -> str:
+        """What the option takes, in words: ``2..4`` or ``reset, void, escalate``."""
+        if isinstance(self.values, range):
+            return f"{self.values.start}..{self.values.stop - 1}"
+        return ", ".join(str(v) for v in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A named game: its family of kernels, its options in table order, its fixed structure."""
+
+    family: str
+    title: str
+    options: dict[str, Option]
+    fixed: dict[str, int | str | bool] = field(default_factory=dict)
+
+
+def _players(default: int, *values: int) -> Option:
+    return Option(default, values, "number of seats")
+
+
+def _target(default: int, top: int) -> Option:
+    return Option(default, range(1, top + 1), "points that end a match")
+
+
+OPENING: Final = Option(
+    "formal",
+    ("formal", "informal"),
+    "S0 m03-04: the holder of the highest double opens, with it (formal) or any tile (informal)",
+)
+TIE: Final = Option(
+    "reset",
+    ("reset", "void", "escalate", "double"),
+    "S0 m09, m12, S4: a tied block resets, changes nothing, adds 1 to the stake, or makes it 2",
+)
+DECIDER: Final = Option(
+    False, (False, True), "S0 m11: a hand that would make it 1-1 is replayed for 2"
+)
+KEY_CARD: Final = Option(
+    False, (False, True), "S4: a last tile that fits both ends, with all its kin laid, counts 2"
+)
+POSER: Final = Option(
+    "winner",
+    ("winner", "team"),
+    "S0 m07, pagat: the winner of a hand poses next, or may leave the pose to his partner",
+)
+BROKEN: Final = Option(
+    "all_scored",
+    ("all_scored", "leader_loss"),
+    "S0 m14, S4: a run is broken when everybody has scored, or when its leader loses a hand",
+)
+BRUCK: Final = Option(
+    "reset", ("reset", "end"), "S4: a broken run starts anew, or ends the match without a winner"
+)
+DRAW: Final = Option(False, (False, True), "S0 m15: two players, 7 tiles each, a stuck player draws")
+
+VARIANTS: Final[dict[str, Variant]] = {
+    "block": Variant(
+        LINE,
+        "Block",
+        {"players": _players(2, 2, 3, 4), "target": _target(100, 1000)},
+        {"scoring": "pips", "always_by_rule": True},
+    ),
+    "draw": Variant(
+        LINE,
+        "Draw",
+        {"players": _players(2, 2, 3, 4), "target": _target(100, 1000)},
+        {"scoring": "pips", "always_by_rule": True, "draw": True},
+    ),
+    "partnership": Variant(
+        LINE,
+        "Jamaican Partnership",
+        {
+            "players": _players(4, 4),
+            "opening": OPENING,
+            "tie": TIE,
+            "decider": DECIDER,
+            "key_card": KEY_CARD,
+            "poser": POSER,
+            "target": _target(6, 100),
+        },
+        {"pairs": True},
+    ),
+    "cutthroat": Variant(
+        LINE,
+        "Jamaican Cutthroat",
+        {
+            "players": _players(4, 2, 3, 4),
+            "draw": DRAW,
+            "broken": BROKEN,
+            "bruck": BRUCK,
+            "opening": OPENING,
+            "tie": TIE,
+            "decider": DECIDER,
+            "key_card": KEY_CARD,
+            "target": _target(6, 100),
+        },
+        {"deal_all": True},
+    ),
+    "six_love": Variant(
+        LINE,
+        "JamDom Six-Love",
+        {"players": _players(4, 4), "bruck": BRUCK, "target": _target(6, 100)},
+        {"tie": "double", "key_card": True},
+    ),
+    "chiva": Variant(
+        LINE,
+        "Puerto Rican Chiva",
+        {
+            "players": _players(4, 2, 3, 4),
+            "opening": OPENING,
+            "tie": TIE,
+            "decider": DECIDER,
+            "broken": BROKEN,
+            "target": _target(4, 100),
+        },
+        {"pairs": True, "pair_totals": True, "draw": True},
+    ),
+    "french": Variant(
+        LINE,
+        "French",
+        {"players": _players(4, 4), "target": _target(100, 1000)},
+        {"scoring": "penalties", "always_by_rule": True, "cross": True},
+    ),
+    "truc": Variant(
+        TRUC,
+        "Domino Le Truc",
+        {
+            "players": _players(2, 2),
+            "target": _target(30, 1000),
+            "max_redeals": Option(1, range(4), "S2 15-17: how often the tiles may be exchanged"),
+        },
+    ),
+}
+
+SCORING: Final = ("wins", "pips", "penalties")
+TIES: Final = ("reset", "void", "escalate", "double")
+
+# What the line kernels read; one record for every game, so one compiled kernel plays them all.
+LINE_RULES: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("players", np.int64),
+            ("hand_size", np.int64),
+            ("no_blank", np.int64),  # the set without 0-0
+            ("sides", np.int64),
+            ("pairs", np.int64),
+            ("draw", np.int64),
+            ("cross", np.int64),  # French: four arms from 0-0
+            ("ends", np.int64),  # 2, French 4
+            ("always_by_rule", np.int64),  # no hand is opened by a previous winner
+            ("informal", np.int64),
+            ("team_poser", np.int64),
+            ("pair_totals", np.int64),  # Chiva: a block compares the pairs' totals
+            ("scoring", np.int64),  # index into SCORING
+            ("tie", np.int64),  # index into TIES
+            ("decider", np.int64),
+            ("leader_loss", np.int64),
+            ("bruck_end", np.int64),
+            ("key_card", np.int64),
+            ("target", np.int64),
+        ],
+    )
+)
+
+
+class RulesError(ValueError):
+    """A game or an option that does not exist, or a value that the option does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one game: its name and every option that the game has, in table order.
+
+    Make one with :func:`make_rules` or :func:`parse`, which check names and values.
+    """
+
+    game: str
+    items: tuple[tuple[str, Value], ...]
+
+    @property
+    def options(self) -> dict[str, Value]:
+        """Every option of the game with its value, JSON types."""
+        return dict(self.items)
+
+    @property
+    def variant(self) -> Variant:
+        """The entry of ``VARIANTS`` that the game is made from."""
+        return VARIANTS[self.game]
+
+    @property
+    def players(self) -> int:
+        """Number of seats, 2..4."""
+        return int(self.options["players"])
+
+    @property
+    def target(self) -> int:
+        """Points that end a match."""
+        return int(self.options["target"])
+
+    @property
+    def pairs(self) -> bool:
+        """True if seats 0 and 2 play against seats 1 and 3."""
+        return bool(self.variant.fixed.get("pairs", False)) and self.players == 4
+
+    @property
+    def sides(self) -> int:
+        """Number of sides: 2 in pair games, else one a seat."""
+        return 2 if self.pairs else self.players
+
+    @property
+    def module(self) -> str:
+        """Name of the game's module and of its environment, ``block_v0``."""
+        return f"{self.game}_v0"
+
+    def side_of(self, seat: int) -> int:
+        """The side 0..sides-1 that a seat plays for."""
+        return seat % self.sides
+
+    def value(self, name: str, default: Value) -> Value:
+        """An option's value, or what the game fixes, or the default where it has neither."""
+        return self.options.get(name, self.variant.fixed.get(name, default))
+
+    def __str__(self) -> str:
+        """The text form: what differs from the defaults, in table order."""
+        changed = [f"{k}={v}" for k, v in self.items if v != self.variant.options[k].default]
+        return f"{self.game}({', '.join(changed)})" if changed else self.game
+
+    def __repr__(self) -> str:
+        return f"Rules({str(self)!r})"
+
+
+def make_rules(game: str, **options: Any) -> Rules:
+    """Return the rules of a game; options left out take the game's defaults.
+
+    Raises:
+        RulesError: unknown game, option or value; the text lists what is taken.
+
+    >>> make_rules("draw", players=4)
+    Rules('draw(players=4)')
+    """
+    name = game.removesuffix("_v0") if isinstance(game, str) else game
+    if name not in VARIANTS:
+        raise RulesError(f"unknown game {game!r}{_near(str(name), VARIANTS)}: {_list(VARIANTS)}")
+    known = VARIANTS[name].options
+    for key, value in options.items():
+        if key not in known:
+            raise RulesError(
+                f"{name} has no option {key!r}{_near(key, known)}; it takes {_list(known)}"
+            )
+        if not known[key].accepts(value):
+            raise RulesError(f"{name}: {key}={value!r} is not taken; {key}: {known[key].takes()}")
+    rules = Rules(name, tuple((k, options.get(k, o.default)) for k, o in known.items()))
+    if rules.game == "cutthroat" and rules.options["draw"] and rules.players != 2:
+        raise RulesError(f"cutthroat: draw=True needs players=2, not players={rules.players}")
+    return rules
+
+
+def _list(names: Mapping[str, object]) -> str:
+    return ", ".join(names)
+
+
+def _near(word: str, known: Mapping[str, object]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def parse(text: str) -> Rules:
+    """Read the text form of a game.
+
+    Raises:
+        RulesError: if the text is no name with options in brackets, or names what isn't there.
+    """
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
+    if match is None:
+        raise RulesError(f"{text!r} names no game; write it like 'block' or 'draw(players=3)'")
+    options: dict[str, Value] = {}
+    for item in filter(None, (part.strip() for part in (match[2] or "").split(","))):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not value:
+            raise RulesError(f"{text!r}: {item!r} is no option; write it like 'players=3'")
+        if key in options:
+            raise RulesError(f"{text!r}: the option {key!r} stands twice")
+        options[key] = _read(value)
+    return make_rules(match[1], **options)
+
+
+def _read(word: str) -> Value:
+    if word in ("True", "true", "False", "false"):
+        return word in ("True", "true")
+    return int(word) if re.fullmatch(r"-?\d{1,9}", word) else word
+
+
+def pack_line(rules: Rules) -> npt.NDArray[np.void]:
+    """Pack line rules into a record array of shape (1,), dtype ``LINE_RULES``.
+
+    Raises:
+        RulesError: if the game is not of the line family.
+    """
+    if rules.variant.family != LINE:
+        raise RulesError(f"{rules.game} is no line game")
+    packed = np.zeros(1, LINE_RULES)
+    r = packed[0]
+    draw = bool(rules.value("draw", False)) and not (rules.game == "chiva" and rules.pairs)
+    deal_all = bool(rules.value("deal_all", False)) and not draw
+    hand_size = {2: 14, 3: 9, 4: 7}[rules.players] if deal_all else 7
+    values: dict[str, int] = {
+        "players": rules.players,
+        "hand_size": hand_size,
+        "no_blank": deal_all and rules.players == 3,
+        "sides": rules.sides,
+        "pairs": rules.pairs,
+        "draw": draw,
+        "cross": bool(rules.value("cross", False)),
+        "ends": 4 if rules.value("cross", False) else 2,
+        "always_by_rule": bool(rules.value("always_by_rule", False)),
+        "informal": rules.value("opening", "formal") == "informal",
+        "team_poser": rules.value("poser", "winner") == "team",
+        "pair_totals": bool(rules.value("pair_totals", False)) and rules.pairs,
+        "scoring": SCORING.index(str(rules.value("scoring", "wins"))),
+        "tie": TIES.index(str(rules.value("tie", "reset"))),
+        "decider": bool(rules.value("decider", False)),
+        "leader_loss": rules.value("broken", "all_scored") == "leader_loss",
+        "bruck_end": rules.value("bruck", "reset") == "end",
+        "key_card": bool(rules.value("key_card", False)),
+        "target": rules.target,
+    }
+    for name, value in values.items():
+        r[name] = int(value)
+    return packed

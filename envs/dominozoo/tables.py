@@ -1,0 +1,226 @@
+"""Many tables of one game, stepped side by side by one compiled call.
+
+>>> from dominozoo.tables import Tables
+>>> tables = Tables("block", 4, seed=1)
+>>> first_legal = tables.mask.argmax(axis=1)
+>>> tables.step(first_legal)
+>>> tables.observation.shape, tables.mask.shape, tables.turn.shape
+((4, 178), (4, 58), (4,))
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dominozoo.fields import LINE_LAYOUT
+from dominozoo.line import batch
+from dominozoo.line.table import NOBODY, TABLE
+from dominozoo.rules import LINE, Rules, pack_line, parse
+from dominozoo.tiles import TILE_COUNT
+
+REWARDS: Final = ("hand", "match")
+
+
+def split_seed(seed: int) -> tuple[int, int]:
+    """Return the low and high 32 bits of a seed of up to 64 bits.
+
+    Raises:
+        ValueError: if the seed is negative, too large or no integer.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise ValueError(f"seed must be an integer, not {seed!r}")
+    if not 0 <= int(seed) < 1 << 64:
+        raise ValueError(f"seed must lie in 0..2**64-1, not {seed}")
+    return int(seed) & 0xFFFFFFFF, int(seed) >> 32
+
+
+def fresh_seed() -> int:
+    """Return 64 bits of entropy from the system."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def check_reward(reward: str, max_hands: int | None) -> tuple[int, int]:
+    """Return (max_hands or 0, 1 for "match") as the kernels take them.
+
+    Raises:
+        ValueError: if ``reward`` is neither "hand" nor "match", or ``max_hands`` below 1.
+    """
+    if reward not in REWARDS:
+        raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {reward!r}")
+    whole = isinstance(max_hands, int | np.integer) and not isinstance(max_hands, bool)
+    if max_hands is not None and not (whole and max_hands >= 1):
+        raise ValueError(f"max_hands must be None or an integer of at least 1, not {max_hands!r}")
+    return int(max_hands or 0), int(reward == "match")
+
+
+class Tables:
+    """B tables of one game in lockstep: one action a table a step, new hands dealt at once.
+
+    A table whose match ends starts a new one in the same step, so there is always a seat to move
+    and a legal action. Seats act in the game's order; read ``turn`` for whose action is wanted.
+    The arrays below are written in place by each step; copy what must be kept.
+
+    Attributes:
+        rules: the game.
+        records: the tables, structured array (B,) of dtype ``dominozoo.line.table.TABLE``.
+        observation: int16 (B, layout size), of the seat to move.
+        mask: int8 (B, actions), 1 = legal; never all zeros.
+        turn: int8 (B,), seat to move, 0..players-1.
+        reward: float32 (B, players), of the last step, by seat; zero-sum.
+        hands_ended: int32 (B,), hands that ended in the last step.
+        terminated: bool (B,), the episode ended in the last step (the match, or ``max_hands``).
+        truncated: bool (B,), ended by ``max_hands`` with ``reward="match"``.
+        forced: int32 (B,), moves that ``auto_forced`` played in the last step.
+    """
+
+    def __init__(
+        self,
+        game: str | Rules,
+        num_tables: int,
+        *,
+        seed: int | None = None,
+        first_table: int = 0,
+        reward: str = "hand",
+        max_hands: int | None = None,
+        auto_forced: bool = False,
+        checked: bool = True,
+    ) -> None:
+        """Set the tables up and deal.
+
+        Args:
+            game: text form such as "draw(players=3)", or rules.
+            num_tables: B, at least 1.
+            seed: 0..2**64-1; None takes fresh entropy.
+            first_table: number of the first table; table k of seed s always deals the same hands.
+            reward: "hand" or "match".
+            max_hands: end an episode after this many hands.
+            auto_forced: play moves without a choice inside the step.
+            checked: refuse illegal actions; False leaves them to the caller's risk.
+
+        Raises:
+            RulesError: unknown game or option.
+            ValueError: any other argument out of range.
+        """
+        self.rules = parse(game) if isinstance(game, str) else game
+        if self.rules.variant.family != LINE:
+            raise ValueError(f"{self.rules.game} is not played by Tables yet")
+        if isinstance(num_tables, bool) or not isinstance(num_tables, int | np.integer):
+            raise ValueError(f"num_tables must be an integer, not {num_tables!r}")
+        if num_tables < 1:
+            raise ValueError(f"num_tables must be at least 1, not {num_tables}")
+        self._max_hands, self._by_match = check_reward(reward, max_hands)
+        self.auto_forced = auto_forced
+        self.checked = checked
+        self.packed = pack_line(self.rules)
+        self.num_actions = int(self.packed[0]["ends"]) * TILE_COUNT + 2
+        self.layout = LINE_LAYOUT
+        b, n = int(num_tables), self.rules.players
+        self.records = np.zeros(b, TABLE)
+        self.observation: npt.NDArray[np.int16] = np.zeros((b, self.layout.size), np.int16)
+        self.mask: npt.NDArray[np.int8] = np.zeros((b, self.num_actions), np.int8)
+        self.turn: npt.NDArray[np.int8] = np.zeros(b, np.int8)
+        self.reward: npt.NDArray[np.float32] = np.zeros((b, n), np.float32)
+        self.hands_ended: npt.NDArray[np.int32] = np.zeros(b, np.int32)
+        self.terminated: npt.NDArray[np.bool_] = np.zeros(b, np.bool_)
+        self.truncated: npt.NDArray[np.bool_] = np.zeros(b, np.bool_)
+        self.forced: npt.NDArray[np.int32] = np.zeros(b, np.int32)
+        self.first_table = int(first_table)
+        self.reset(fresh_seed() if seed is None else seed)
+
+    def __len__(self) -> int:
+        return int(self.records.shape[0])
+
+    def reset(
+        self,
+        seed: int | None = None,
+        *,
+        where: npt.ArrayLike | None = None,
+        posers: npt.ArrayLike | None = None,
+    ) -> None:
+        """Start new matches.
+
+        Args:
+            seed: restarts the streams of all tables; None goes on with them.
+            where: bool (B,), the tables to reset; None resets all.
+            posers: int (B,) or one integer: the seat that poses the first hand freely, -1 = the
+                hand opens by rule (the default).
+
+        Raises:
+            ValueError: seed with ``where``, shapes that don't fit, a poser that isn't a seat, or a
+                poser in a game that always opens by rule.
+        """
+        b = len(self)
+        if seed is not None:
+            if where is not None:
+                raise ValueError("reset takes a seed for all tables only: leave out where")
+            low, high = split_seed(seed)
+            batch.seed_tables(self.records, low, high, self.first_table)
+        chosen = np.ones(b, np.bool_) if where is None else np.asarray(where)
+        if chosen.shape != (b,) or chosen.dtype != np.bool_:
+            raise ValueError(f"where must be a bool array of shape ({b},)")
+        seats = np.full(b, NOBODY, np.int64)
+        seats[:] = NOBODY if posers is None else np.asarray(posers)
+        if seats.min() < NOBODY or seats.max() >= self.rules.players:
+            raise ValueError(f"posers must be -1 or a seat below {self.rules.players}")
+        if self.packed[0]["always_by_rule"] and seats.max() > NOBODY:
+            raise ValueError(f"{self.rules.game} opens every hand by rule: posers must be -1")
+        batch.start_tables(self.records, self.packed, chosen, seats)
+        for array in (self.reward, self.hands_ended, self.terminated, self.truncated, self.forced):
+            array[chosen] = 0
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Write observation, mask and turn anew, after ``records`` has been changed by hand."""
+        batch.observe_tables(self.records, self.packed, self.observation, self.mask, self.turn)
+
+    def step(self, actions: npt.NDArray[Any]) -> None:
+        """Make one move on every table and write what follows into the arrays.
+
+        Args:
+            actions: integers (B,), the action of each table's seat to move.
+
+        Raises:
+            ValueError: wrong shape or dtype; with ``checked`` an illegal action. Nothing has moved
+                then.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != (len(self),) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape ({len(self)},), "
+                f"not {actions.dtype} of shape {actions.shape}"
+            )
+        if self.checked:
+            self._refuse_illegal(actions)
+        batch.step_tables(
+            self.records,
+            self.packed,
+            actions,
+            self._max_hands,
+            self._by_match,
+            int(self.auto_forced),
+            self.observation,
+            self.mask,
+            self.turn,
+            self.reward,
+            self.hands_ended,
+            self.terminated,
+            self.truncated,
+            self.forced,
+        )
+
+    def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
+        table = int(batch.first_illegal(self.records, self.packed, actions))
+        if table >= 0:
+            legal = np.flatnonzero(self.mask[table]).tolist()
+            raise ValueError(
+                f"table {table}: action {int(actions[table])} is illegal for seat "
+                f"{int(self.turn[table])}; legal: {legal}"
+            )
+
+    def copy(self) -> Tables:
+        """Return independent tables that go on from here."""
+        return copy.deepcopy(self)
