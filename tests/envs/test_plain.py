@@ -38,7 +38,8 @@ def play(game: str, steps: int = 60) -> str:
 
 def test_compiled_and_plain_kernels_play_the_same_games(tmp_path: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n" + (
-        "from test_plain import GAMES, play\nprint(*map(play, GAMES))"
+        "import numba\nfrom test_plain import GAMES, play\n"
+        "assert numba.config.DISABLE_JIT\nprint(*map(play, GAMES))"
     )
     result = subprocess.run(
         [sys.executable, "-c", code],
