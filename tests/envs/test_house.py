@@ -166,8 +166,8 @@ def test_no_file_names_a_path_of_one_machine() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in texts()
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if PRIVATE_PATH.search(line)
+        for number, line in enumerate(path.read_bytes().splitlines(), 1)
+        if PRIVATE_PATH.search(line.decode(errors="replace"))
     ]
     assert not found
 
