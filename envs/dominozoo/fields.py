@@ -95,7 +95,7 @@ class Layout:
         return np.concatenate([np.full(f.size, f.high, np.int16) for f in self.fields])
 
     def split(self, observation: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-        """Views of the named fields: (..., size) becomes (..., \\*field.shape) by name."""
+        """Views of the named fields: (..., size) becomes (..., *shape of the field) by name."""
         lead, at = observation.shape[:-1], 0
         parts: dict[str, npt.NDArray[Any]] = {}
         for f in self.fields:
@@ -160,7 +160,9 @@ LINE_LAYOUT: Final = Layout(
         _flag("always_by_rule", "every hand is opened by rule"),
         _flag("informal", "the opener by rule poses any tile"),
         _flag("team_poser", "the poser may leave the pose to his partner"),
-        _category("scoring", 2, "a hand scores: 0 wins, 1 pips of the others, 2 own pips as penalty"),
+        _category(
+            "scoring", 2, "a hand scores: 0 wins, 1 pips of the others, 2 own pips as penalty"
+        ),
         _category("tie", 3, "a tied block: 0 resets, 1 void, 2 escalates, 3 makes the stake 2"),
         _flag("decider_rule", "a hand that would make it 1-1 is replayed"),
         _flag("leader_loss", "the leader's loss breaks the run"),

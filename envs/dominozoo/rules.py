@@ -92,7 +92,9 @@ BROKEN: Final = Option(
 BRUCK: Final = Option(
     "reset", ("reset", "end"), "S4: a broken run starts anew, or ends the match without a winner"
 )
-DRAW: Final = Option(False, (False, True), "S0 m15: two players, 7 tiles each, a stuck player draws")
+DRAW: Final = Option(
+    False, (False, True), "S0 m15: two players, 7 tiles each, a stuck player draws"
+)
 
 VARIANTS: Final[dict[str, Variant]] = {
     "block": Variant(

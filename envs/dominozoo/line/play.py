@@ -13,14 +13,13 @@ from numba import njit
 from dominozoo.line.table import (
     ANY_TILE,
     BLOCK,
-    NOBODY,
     OUT,
     OVER,
     PLAY,
     POSE,
     deck_size,
 )
-from dominozoo.tiles import DOUBLE_OF, HIGH, LOW, NUMBERS, TILE_COUNT, WITH_NUMBER
+from dominozoo.tiles import DOUBLE_OF, HIGH, LOW, TILE_COUNT, WITH_NUMBER
 
 CAN_DRAW: Final = 1
 CAN_PASS: Final = 2

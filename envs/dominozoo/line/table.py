@@ -100,8 +100,12 @@ def sfc32(a: Any, b: Any, c: Any, d: Any) -> Any:
     Adds, shifts and xors only, so that JavaScript repeats it bit for bit.
     """
     out = (a + b + d) & _WORD
-    return out, b ^ (b >> 9), (c + ((c << 3) & _WORD)) & _WORD, (_rotl(c, 21) + out) & _WORD, (
-        (d + 1) & _WORD
+    return (
+        out,
+        b ^ (b >> 9),
+        (c + ((c << 3) & _WORD)) & _WORD,
+        (_rotl(c, 21) + out) & _WORD,
+        ((d + 1) & _WORD),
     )
 
 

@@ -1,0 +1,1 @@
+"""What a policy is, and how it is kept."""

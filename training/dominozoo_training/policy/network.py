@@ -1,0 +1,168 @@
+"""The policy: a small network that scores each legal action, and values.
+
+The policy network is what is kept and exported. The critic sees every hand and exists only while
+training: values of all seats from full information make advantages consistent across seats that
+move in turn.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from dominozoo.fields import LINE_LAYOUT, SEATS
+from dominozoo.rules import Rules, pack_line
+from dominozoo.tiles import NUMBERS, TILE_COUNT
+from dominozoo_training.policy.encoding import (
+    ACTION_COLUMNS,
+    MARKS,
+    NUMBER_COLUMNS,
+    STATE_COLUMNS,
+    Everything,
+    Legal,
+    LineEncoder,
+    State,
+)
+
+MASKED: Final = -1e9
+
+
+def layers(inputs: int, hidden: tuple[int, ...], outputs: int) -> nn.Sequential:
+    """A ReLU network with orthogonal weights; the last layer starts small."""
+    modules: list[nn.Module] = []
+    for width in hidden:
+        modules += [nn.Linear(inputs, width), nn.ReLU()]
+        inputs = width
+    modules.append(nn.Linear(inputs, outputs))
+    for module in modules:
+        if isinstance(module, nn.Linear):
+            gain = 2**0.5 if module.out_features in hidden else 0.01
+            nn.init.orthogonal_(module.weight, gain)
+            nn.init.zeros_(module.bias)
+    return nn.Sequential(*modules)
+
+
+class PolicyNetwork(nn.Module):
+    """Scores actions of one game, and values the hand from what the seat may know.
+
+    Args:
+        ends: open ends of the game: 2, French 4.
+        hidden: widths of the action network.
+        value_hidden: widths of the value network.
+    """
+
+    def __init__(
+        self,
+        ends: int = 2,
+        hidden: tuple[int, ...] = (128, 64),
+        value_hidden: tuple[int, ...] = (64, 64),
+    ) -> None:
+        super().__init__()
+        self.encoder = LineEncoder(ends)
+        self.hidden = tuple(hidden)
+        self.value_hidden = tuple(value_hidden)
+        self.score = layers(ACTION_COLUMNS + STATE_COLUMNS, self.hidden, 1)
+        self.worth = layers(STATE_COLUMNS + (NUMBERS + ends) * NUMBER_COLUMNS, self.value_hidden, 1)
+
+    @classmethod
+    def for_rules(cls, rules: Rules, **sizes: tuple[int, ...]) -> PolicyNetwork:
+        """A network for a game, with fresh weights."""
+        return cls(int(pack_line(rules)[0]["ends"]), **sizes)
+
+    @property
+    def action_count(self) -> int:
+        """Size of the action space."""
+        return self.encoder.action_count
+
+    def logits(self, state: State, entries: Legal | Everything) -> Tensor:
+        """Scores of the entries: (K,) for a flat list, (B, A) for every action."""
+        described = self.encoder.actions(state, entries)
+        summary = entries.of_state(state.summary)
+        scores: Tensor = self.score(torch.cat([described, summary], dim=-1))
+        return scores.squeeze(-1)
+
+    def value(self, state: State) -> Tensor:
+        """Expected reward of this hand for the observer, (B,)."""
+        ends = [
+            state.numbers.gather(
+                1, state.marks[:, e, None, None].expand(-1, 1, NUMBER_COLUMNS)
+            ).squeeze(1)
+            for e in range(self.encoder.ends)
+        ]
+        rows = state.numbers[:, 1:].reshape(-1, NUMBERS * NUMBER_COLUMNS)
+        worth: Tensor = self.worth(torch.cat([state.summary, rows, *ends], dim=1))
+        return worth.squeeze(-1)
+
+    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Probabilities and value, as exported.
+
+        Args:
+            observation: (B, layout size) integers.
+            mask: (B, actions) integers, 1 = legal, at least one a row.
+
+        Returns:
+            (B, actions) float32 probabilities, exactly 0 where illegal; (B,) float32 values.
+        """
+        state = self.encoder.state(observation)
+        logits = self.logits(state, Everything(observation, self.action_count))
+        allowed = mask.float()
+        logits = logits * allowed + MASKED * (1.0 - allowed)
+        probabilities = torch.softmax(logits, dim=1) * allowed
+        return probabilities, self.value(state)
+
+
+class Critic(nn.Module):
+    """Values of all seats, relative to the seat to move, from every hand.
+
+    Args:
+        players: number of seats.
+        ends: open ends of the game: 2, French 4.
+        hidden: widths.
+    """
+
+    def __init__(self, players: int, ends: int = 2, hidden: tuple[int, ...] = (128, 128)) -> None:
+        super().__init__()
+        self.players = players
+        self.encoder = LineEncoder(ends)
+        inputs = STATE_COLUMNS + SEATS * (TILE_COUNT + NUMBERS + ends + 1) + ends * MARKS + ends
+        self.net = layers(inputs, tuple(hidden), players)
+
+    def forward(self, observation: Tensor, hands: Tensor) -> Tensor:
+        """Expected reward of this hand for each relative seat, (B, players).
+
+        Args:
+            observation: (B, layout size) integers, of the seat to move.
+            hands: (B, 4, 28) 1 = held, relative seats; zeros for seats that the game lacks.
+        """
+        coder = self.encoder
+        state = coder.state(observation)
+        marks, locked = state.marks[:, : coder.ends], state.locked[:, : coder.ends]
+        kinds = coder.fits[marks + NUMBERS * locked * (marks > 0).long()]
+        hands = hands.float()
+        at_ends = hands @ kinds.transpose(1, 2)
+        anywhere = hands @ kinds.amax(dim=1).unsqueeze(-1)
+        where = nn.functional.one_hot(marks, MARKS).float().flatten(1)
+        parts = [
+            state.summary,
+            hands.flatten(1),
+            (hands @ coder.has_number).flatten(1) / NUMBERS,
+            at_ends.flatten(1) / NUMBERS,
+            anywhere.flatten(1) / NUMBERS,
+            where,
+            locked.float(),
+        ]
+        values: Tensor = self.net(torch.cat(parts, dim=1))
+        return values
+
+
+def legal_entries(mask: Tensor) -> Legal:
+    """The legal actions of a batch as a flat list, row by row; mask (B, A)."""
+    rows, actions = mask.nonzero(as_tuple=True)
+    return Legal(rows, actions)
+
+
+def observation_size() -> int:
+    """Length of the observation vector that the networks read."""
+    return LINE_LAYOUT.size
