@@ -1,0 +1,58 @@
+"""Bots: scripted players, compiled, so that millions of games can be judged.
+
+>>> from dominozoo.bots import BOTS
+>>> list(BOTS)
+['random', 'easy', 'normal', 'hard', 'mobility']
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from dominozoo.bots import batch, heuristic
+from dominozoo.bots.batch import OUTSIDE
+from dominozoo.rules import LINE, Rules, RulesError
+
+__all__ = ["BOTS", "DESCRIPTIONS", "OUTSIDE", "Kernels", "kernels"]
+
+# The short codes; every family of games has a bot of its own for each.
+BOTS: Final[dict[str, int]] = {
+    "random": heuristic.RANDOM,
+    "easy": heuristic.EASY,
+    "normal": heuristic.NORMAL,
+    "hard": heuristic.HARD,
+    "mobility": heuristic.MOBILITY,
+}
+
+DESCRIPTIONS: Final[dict[str, str]] = {
+    "random": "any legal move, each with the same chance",
+    "easy": "nearly random",
+    "normal": "heavy tiles and doubles first, slightly what continues",
+    "hard": "heavy first, remembers who lacks what, counts, blocks, closes when that wins",
+    "mobility": "doubles first, then what leaves most of its own tiles playable",
+}
+
+
+class Kernels(NamedTuple):
+    """The compiled functions of a family of games; signatures as in ``dominozoo.bots.batch``."""
+
+    seed_bots: Any
+    choose: Any
+    advance: Any
+
+
+_FAMILIES: Final[dict[str, Kernels]] = {
+    LINE: Kernels(batch.seed_bots, batch.choose, batch.advance),
+}
+
+
+def kernels(rules: Rules) -> Kernels:
+    """Return the kernels that play a game's scripted bots.
+
+    Raises:
+        RulesError: if the game has no scripted bots.
+    """
+    family = rules.variant.family
+    if family not in _FAMILIES:
+        raise RulesError(f"{rules.game} has no scripted bots yet")
+    return _FAMILIES[family]
