@@ -15,6 +15,7 @@ PACKAGES = {"dominozoo": ROOT / "envs", "dominozoo_training": ROOT / "training"}
 # A module may import those of an earlier line, and those of its own folder.
 # A new module needs a place here.
 LAYERS = [
+    {"dominozoo.bits"},
     {"dominozoo.tiles"},
     {"dominozoo.fields"},
     {"dominozoo.rules"},
@@ -34,7 +35,7 @@ LAYERS = [
     {"dominozoo_training.cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-KERNELS = ("tiles", "rules", "line", "truc", "tables")
+KERNELS = ("bits", "tiles", "rules", "line", "truc", "tables")
 
 # Paths that exist on one machine only, or beside the checkout.
 PRIVATE_PATH = re.compile(r"(?<![\w.~-])/(home|root|Users|work|opt)/\w|\.\./s[h]ared")
