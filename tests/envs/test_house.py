@@ -15,8 +15,8 @@ PACKAGES = {"dominozoo": ROOT / "envs", "dominozoo_training": ROOT / "training"}
 # A module may import those of an earlier line, and those of its own folder.
 # A new module needs a place here.
 LAYERS = [
-    {"dominozoo.bits"},
     {"dominozoo.tiles"},
+    {"dominozoo.bits"},
     {"dominozoo.fields"},
     {"dominozoo.rules"},
     {"dominozoo.line", "dominozoo.truc"},
