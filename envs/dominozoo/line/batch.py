@@ -5,12 +5,13 @@ All take ``tables`` (dtype ``TABLE``, shape (B,)) and ``packed`` (dtype ``LINE_R
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numba import njit
 
-from dominozoo.line.play import forced_action, is_legal
+from dominozoo.bits import row_of
+from dominozoo.line.play import apply, forced_action, is_legal
 from dominozoo.line.score import (
     CUT,
     HAND_ENDED,
@@ -18,8 +19,16 @@ from dominozoo.line.score import (
     finish,
     next_hand,
 )
-from dominozoo.line.table import NOBODY, start_match
+from dominozoo.line.table import (
+    NOBODY,
+    clear_hand,
+    deck_size,
+    open_hand,
+    start_match,
+    take_hands,
+)
 from dominozoo.line.view import observe, write_mask
+from dominozoo.tiles import TILE_COUNT
 
 
 @njit(cache=True, nogil=True)
@@ -48,8 +57,8 @@ def observe_tables(tables: Any, packed: Any, observation: Any, mask: Any, turn: 
     for i in range(tables.shape[0]):
         t = tables[i]
         turn[i] = t.turn
-        observe(t, rules, t.turn, observation[i])
-        write_mask(t, rules, mask[i])
+        observe(t, rules, t.turn, row_of(observation, i))
+        write_mask(t, rules, row_of(mask, i))
 
 
 @njit(cache=True, nogil=True)
@@ -97,13 +106,14 @@ def step_tables(
     rules = packed[0]
     for i in range(tables.shape[0]):
         t = tables[i]
+        gained = row_of(reward, i)
         for seat in range(rules.players):
-            reward[i, seat] = 0.0
+            gained[seat] = 0.0
         ended, moves = 0, 0
         action = np.int64(actions[i])
         status = 0
         while True:
-            status = play_on(t, rules, action, max_hands, by_match, reward[i])
+            status = play_on(t, rules, action, max_hands, by_match, gained)
             ended += status & HAND_ENDED
             if auto_forced == 0 or status & (MATCH_OVER | CUT) != 0:
                 break
@@ -117,8 +127,8 @@ def step_tables(
         terminated[i] = status & MATCH_OVER != 0 or (cut and by_match == 0)
         truncated[i] = cut and by_match != 0
         turn[i] = t.turn
-        observe(t, rules, t.turn, observation[i])
-        write_mask(t, rules, mask[i])
+        observe(t, rules, t.turn, row_of(observation, i))
+        write_mask(t, rules, row_of(mask, i))
 
 
 @njit(cache=True)
@@ -145,3 +155,83 @@ def observe_one(tables: Any, packed: Any, seat: Any, row: Any) -> None:
 def mask_one(tables: Any, packed: Any, row: Any) -> None:
     """``view.write_mask`` for the first table; all zeros when the match is over."""
     write_mask(tables[0], packed[0], row)
+
+
+# What a row of an event log holds; `log` has shape (MAX_PLY + 1, LOG_COLUMNS), int8, a row a ply.
+LOG_COLUMNS: Final = 8
+LOG_PLAY: Final = 0
+LOG_DRAW: Final = 1
+LOG_PASS: Final = 2
+ILLEGAL: Final = -1
+ENDED: Final = 4  # `step_one` returns ENDED * status when the hand ended
+
+
+@njit(cache=True)
+def log_move(t: Any, rules: Any, action: Any, row: Any) -> None:
+    """Write kind, seat, tile and end (-1 = none) of a legal move that is about to be made."""
+    kind = action - rules.ends * TILE_COUNT + 1
+    row[0] = kind if kind > 0 else LOG_PLAY
+    row[1] = t.turn
+    row[2] = NOBODY
+    row[3] = NOBODY
+    if kind <= 0:
+        row[2] = action % TILE_COUNT
+        row[3] = action // TILE_COUNT
+    elif kind == LOG_DRAW:
+        row[2] = t.deck[deck_size(rules) - t.boneyard]
+
+
+@njit(cache=True)
+def step_one(
+    tables: Any, packed: Any, action: Any, max_hands: Any, by_match: Any, log: Any, reward: Any
+) -> Any:
+    """Make and log a move on the first table; nothing is dealt.
+
+    Args:
+        tables: the table, shape (1,).
+        packed: the packed rules, shape (1,).
+        action: any integer.
+        max_hands: as in ``score.finish``.
+        by_match: as in ``score.finish``.
+        log: the hand's event log; row ``ply`` is written: kind, seat, tile, end, four ends after.
+        reward: float64 by seat; the move's rewards are added.
+
+    Returns:
+        The seat to move next, or ENDED * status when the hand ended, or ILLEGAL and nothing moved.
+    """
+    t, rules = tables[0], packed[0]
+    if not is_legal(t, rules, action):
+        return ILLEGAL
+    row = log[t.ply]
+    log_move(t, rules, action, row)
+    status = finish(t, rules, action, max_hands, by_match, reward)
+    for end in range(4):
+        row[4 + end] = t.ends[end]
+    return np.int64(t.turn) if status == 0 else np.int64(ENDED * status)
+
+
+@njit(cache=True)
+def look_one(tables: Any, packed: Any, seat: Any, row: Any, mask: Any) -> None:
+    """Write a seat's observation and its mask, all zeros if it isn't to move."""
+    t, rules = tables[0], packed[0]
+    observe(t, rules, seat, row)
+    if t.turn == seat:
+        write_mask(t, rules, mask)
+    else:
+        for action in range(mask.shape[0]):
+            mask[action] = 0
+
+
+@njit(cache=True)
+def reopen_one(tables: Any, packed: Any) -> None:
+    """Give out the first table's ``deck`` anew and decide who opens, by its ``poser``."""
+    t, rules = tables[0], packed[0]
+    clear_hand(t, rules)
+    take_hands(t, rules)
+    open_hand(t, rules)
+
+
+@njit(cache=True)
+def apply_one(tables: Any, packed: Any, action: Any) -> None:
+    """``play.apply`` for the first table: neither checked nor scored."""
+    apply(tables[0], packed[0], action)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from dominozoo.bits import bits, lowest
 from dominozoo.line.table import (
     ANY_TILE,
     BLOCK,
@@ -115,20 +116,6 @@ def is_legal(t: Any, rules: Any, action: Any) -> Any:
     elif end == 3:
         tiles = d
     return tiles >> bit & 1 != 0
-
-
-@njit(cache=True)
-def bits(x: Any) -> Any:
-    """Number of ones in a mask of up to 32 bits."""
-    x = x - ((x >> 1) & 0x55555555)
-    x = (x & 0x33333333) + ((x >> 2) & 0x33333333)
-    return ((((x + (x >> 4)) & 0x0F0F0F0F) * 0x01010101) & 0xFFFFFFFF) >> 24
-
-
-@njit(cache=True)
-def lowest(x: Any) -> Any:
-    """Index of the lowest one in a mask that isn't 0."""
-    return bits((x & -x) - 1)
 
 
 @njit(cache=True)

@@ -7,7 +7,8 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from dominozoo.line.play import apply, bits, lowest
+from dominozoo.bits import bits, lowest
+from dominozoo.line.play import apply
 from dominozoo.line.table import (
     BLOCK,
     BRUCK,

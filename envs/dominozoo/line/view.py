@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from dominozoo.bits import spread_numbers16, spread_tiles8, spread_tiles16
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.line.play import legal
 from dominozoo.tiles import NUMBERS, TILE_COUNT
@@ -58,30 +59,32 @@ def relative(seat: Any, me: Any, players: Any) -> Any:
 @njit(cache=True)
 def observe_tiles(t: Any, rules: Any, me: Any, row: Any) -> None:
     """The observer's hand and the tiles on the table."""
-    hand = np.int64(t.hands[me])
+    spread_tiles16(np.int64(t.hands[me]), row, HAND)
     shift, players = np.int64(me), np.int64(rules.players)
     for tile in range(TILE_COUNT):
-        row[HAND + tile] = hand >> tile & 1
         by = np.int64(t.laid_by[tile])
         away = by - shift
         away = away + players if away <= 0 else away
         row[LAID_BY + tile] = away if by > 0 else 0
+    for tile in range(TILE_COUNT):
         row[LAID_AT + tile] = t.laid_at[tile]
 
 
 @njit(cache=True)
 def observe_seats(t: Any, rules: Any, me: Any, row: Any) -> None:
     """What is known of each seat; seats that the game lacks stay 0."""
-    for away in range(SEATS):
-        seat = (me + away) % rules.players
-        there = away < rules.players
-        lacks = np.int64(t.lacks[seat]) if there else np.int64(0)
-        doubles = np.int64(t.lacks_double[seat]) if there else np.int64(0)
-        for number in range(NUMBERS):
-            row[LACKS + away * NUMBERS + number] = lacks >> number & 1
-            row[LACKS_DOUBLE + away * NUMBERS + number] = doubles >> number & 1
-        row[SIZES + away] = t.sizes[seat] if there else 0
-        row[SCORES + away] = t.scores[seat % rules.sides] if there else 0
+    seat = np.int64(me)
+    for away in range(rules.players):
+        spread_numbers16(np.int64(t.lacks[seat]), row, LACKS + away * NUMBERS)
+        spread_numbers16(np.int64(t.lacks_double[seat]), row, LACKS_DOUBLE + away * NUMBERS)
+        row[SIZES + away] = t.sizes[seat]
+        row[SCORES + away] = t.scores[seat % rules.sides]
+        seat = np.int64(0) if seat == rules.players - 1 else seat + 1
+    for away in range(rules.players, SEATS):
+        spread_numbers16(np.int64(0), row, LACKS + away * NUMBERS)
+        spread_numbers16(np.int64(0), row, LACKS_DOUBLE + away * NUMBERS)
+        row[SIZES + away] = 0
+        row[SCORES + away] = 0
 
 
 @njit(cache=True)
@@ -108,12 +111,10 @@ def observe_rules(rules: Any, row: Any) -> None:
 def write_mask(t: Any, rules: Any, row: Any) -> None:
     """Write the legal actions of the seat to move into ``row``, int8 of the action space's size."""
     a, b, c, d, extra = legal(t, rules)
-    for tile in range(TILE_COUNT):
-        row[tile] = a >> tile & 1
-        row[TILE_COUNT + tile] = b >> tile & 1
+    spread_tiles8(a, row, 0)
+    spread_tiles8(b, row, TILE_COUNT)
     if rules.ends == 4:
-        for tile in range(TILE_COUNT):
-            row[2 * TILE_COUNT + tile] = c >> tile & 1
-            row[3 * TILE_COUNT + tile] = d >> tile & 1
+        spread_tiles8(c, row, 2 * TILE_COUNT)
+        spread_tiles8(d, row, 3 * TILE_COUNT)
     row[rules.ends * TILE_COUNT] = extra & 1
     row[rules.ends * TILE_COUNT + 1] = extra >> 1 & 1
