@@ -91,7 +91,7 @@ def _plain_lowest(mask: Any) -> Any:
 
 def _compiled(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """The function compiled into its callers, or its stand-in without compilation."""
-    if config.DISABLE_JIT:
+    if config.DISABLE_JIT:  # pyright: ignore[reportAttributeAccessIssue]
         return plain
     inlined: Callable[..., Any] = njit(cache=True, inline="always")(function)
     return inlined
