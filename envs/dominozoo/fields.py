@@ -170,3 +170,49 @@ LINE_LAYOUT: Final = Layout(
         _flag("key_card", "a key card counts 2"),
     ),
 )
+
+# The whole table for a centralised critic: absolute seats, that is `LINE_LAYOUT` as seat 0 sees it,
+# with everybody's tiles.
+LINE_STATE_LAYOUT: Final = Layout(
+    "line_state",
+    1,
+    (
+        _flag("hands", "this seat holds this tile", SEATS, TILE_COUNT),
+        *LINE_LAYOUT.fields[1:],
+        _category(
+            "drawing", TILE_COUNT, "id + 1 of each boneyard tile, the next to draw first", 14
+        ),
+    ),
+)
+
+TRUC_PLAYS: Final = 6
+
+# A tile that has been played stands twice: `played_at` says which it is, the fields by play say
+# what matters of it, its sum and whether it is a double. Two tiles alike in both are worth the same.
+TRUC_LAYOUT: Final = Layout(
+    "truc",
+    1,
+    (
+        _flag("hand", "the observer holds this tile", TILE_COUNT),
+        _scaled("hand_classes", 3, 1, "tiles held of each sum, doubles apart, strongest first", 15),
+        _flag("discards", "the observer discarded this tile in an exchange", TILE_COUNT),
+        _scaled("played_at", TRUC_PLAYS, 6, "the play that laid this tile, from 1", TILE_COUNT),
+        _category("play_sum", 10, "sum of each tile played: 1 = 12, ... 9 = 4, 10 = 0", TRUC_PLAYS),
+        _flag("play_double", "this play was a double, 0-0 included", TRUC_PLAYS),
+        _category("play_by", 2, "who made this play: 1 me, 2 the other", TRUC_PLAYS),
+        _flag("play_called", "this play was made face down with a call", TRUC_PLAYS),
+        _category("won", 3, "who won each trick: 1 me, 2 the other, 3 tied", 3),
+        _category("phase", 5, "1 exchange, 2 answer, 3 lead, 4 follow, 5 call"),
+        _category("turn", 2, "who is to move: 1 me, 2 the other"),
+        _category("leader", 2, "who leads this trick"),
+        _category("call_by", 2, "whose call waits for an answer, or was refused at the end"),
+        _flag("dealer", "the observer is the dealer"),
+        _flag("proposed", "there was a proposal in this hand"),
+        _flag("rejected", "a proposal was rejected"),
+        _category("redeals", 3, "exchanges made in this hand"),
+        _category("redeals_left", 3, "exchanges still allowed"),
+        _scaled("multiplier", 32, 8, "what the hand is worth: 1, 2, ... 32"),
+        _scaled("scores", 32767, 30, "scores: mine, the other's", 2),
+        _scaled("target", 1000, 30, "points that end the match"),
+    ),
+)

@@ -206,6 +206,19 @@ LINE_RULES: Final = np.dtype(
     )
 )
 
+# The same for Le Truc.
+TRUC_RULES: Final = np.dtype(
+    (
+        np.record,
+        [
+            ("players", np.int64),
+            ("sides", np.int64),
+            ("max_redeals", np.int64),
+            ("target", np.int64),
+        ],
+    )
+)
+
 
 class RulesError(ValueError):
     """A game or an option that does not exist, or a value that the option does not take."""
@@ -370,4 +383,18 @@ def pack_line(rules: Rules) -> npt.NDArray[np.void]:
     }
     for name, value in values.items():
         r[name] = int(value)
+    return packed
+
+
+def pack_truc(rules: Rules) -> npt.NDArray[np.void]:
+    """Pack the rules of Le Truc into a record array of shape (1,), dtype ``TRUC_RULES``.
+
+    Raises:
+        RulesError: if the game is another.
+    """
+    if rules.variant.family != TRUC:
+        raise RulesError(f"{rules.game} is not Le Truc")
+    packed = np.zeros(1, TRUC_RULES)
+    for name, value in {**rules.options, "sides": rules.sides}.items():
+        packed[0][name] = int(value)
     return packed

@@ -11,18 +11,51 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.fields import LINE_LAYOUT
-from dominozoo.line import batch
-from dominozoo.line.table import NOBODY, TABLE
-from dominozoo.rules import LINE, Rules, pack_line, parse
+from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT, Layout
+from dominozoo.line import batch as line_batch
+from dominozoo.line.table import NOBODY
+from dominozoo.line.table import TABLE as LINE_TABLE
+from dominozoo.rules import LINE, TRUC, Rules, pack_line, pack_truc, parse
 from dominozoo.tiles import TILE_COUNT
+from dominozoo.truc import batch as truc_batch
+from dominozoo.truc.play import ACTIONS as TRUC_ACTIONS
+from dominozoo.truc.table import TABLE as TRUC_TABLE
 
 REWARDS: Final = ("hand", "match")
+
+
+class Family(NamedTuple):
+    """What a family of games is played with.
+
+    Attributes:
+        batch: the module of compiled entry points; the same names in every family.
+        table: dtype of a table.
+        pack: makes the record of the rules that the kernels read.
+        layout: of the observation.
+        num_actions: size of a game's action space.
+    """
+
+    batch: Any
+    table: np.dtype[np.void]
+    pack: Callable[[Rules], npt.NDArray[np.void]]
+    layout: Layout
+    num_actions: Callable[[Rules], int]
+
+
+def _line_actions(rules: Rules) -> int:
+    return (4 if rules.value("cross", False) else 2) * TILE_COUNT + 2
+
+
+FAMILIES: Final[dict[str, Family]] = {
+    LINE: Family(line_batch, LINE_TABLE, pack_line, LINE_LAYOUT, _line_actions),
+    TRUC: Family(truc_batch, TRUC_TABLE, pack_truc, TRUC_LAYOUT, lambda rules: TRUC_ACTIONS),
+}
 
 
 def split_seed(seed: int) -> tuple[int, int]:
@@ -66,7 +99,8 @@ class Tables:
 
     Attributes:
         rules: the game.
-        records: the tables, structured array (B,) of dtype ``dominozoo.line.table.TABLE``.
+        records: the tables, structured array (B,) of dtype ``dominozoo.line.table.TABLE``, in Le
+            Truc ``dominozoo.truc.table.TABLE``.
         observation: int16 (B, layout size), of the seat to move.
         mask: int8 (B, actions), 1 = legal; never all zeros.
         turn: int8 (B,), seat to move, 0..players-1.
@@ -106,8 +140,6 @@ class Tables:
             ValueError: any other argument out of range.
         """
         self.rules = parse(game) if isinstance(game, str) else game
-        if self.rules.variant.family != LINE:
-            raise ValueError(f"{self.rules.game} is not played by Tables yet")
         if isinstance(num_tables, bool) or not isinstance(num_tables, int | np.integer):
             raise ValueError(f"num_tables must be an integer, not {num_tables!r}")
         if num_tables < 1:
@@ -115,11 +147,12 @@ class Tables:
         self._max_hands, self._by_match = check_reward(reward, max_hands)
         self.auto_forced = auto_forced
         self.checked = checked
-        self.packed = pack_line(self.rules)
-        self.num_actions = int(self.packed[0]["ends"]) * TILE_COUNT + 2
-        self.layout = LINE_LAYOUT
+        family = FAMILIES[self.rules.variant.family]
+        self.packed = family.pack(self.rules)
+        self.num_actions = family.num_actions(self.rules)
+        self.layout = family.layout
         b, n = int(num_tables), self.rules.players
-        self.records = np.zeros(b, TABLE)
+        self.records = np.zeros(b, family.table)
         self.observation: npt.NDArray[np.int16] = np.zeros((b, self.layout.size), np.int16)
         self.mask: npt.NDArray[np.int8] = np.zeros((b, self.num_actions), np.int8)
         self.turn: npt.NDArray[np.int8] = np.zeros(b, np.int8)
@@ -130,6 +163,11 @@ class Tables:
         self.forced: npt.NDArray[np.int32] = np.zeros(b, np.int32)
         self.first_table = int(first_table)
         self.reset(fresh_seed() if seed is None else seed)
+
+    @property
+    def _batch(self) -> Any:
+        """The family's kernels; a module can't be copied, so the tables don't hold it."""
+        return FAMILIES[self.rules.variant.family].batch
 
     def __len__(self) -> int:
         return int(self.records.shape[0])
@@ -146,8 +184,8 @@ class Tables:
         Args:
             seed: restarts the streams of all tables; None goes on with them.
             where: bool (B,), the tables to reset; None resets all.
-            posers: int (B,) or one integer: the seat that poses the first hand freely, -1 = the
-                hand opens by rule (the default).
+            posers: int (B,) or one integer: the seat that poses the first hand freely, in Le Truc
+                the first dealer; -1 = the hand opens by rule, the dealer is drawn (the default).
 
         Raises:
             ValueError: seed with ``where``, shapes that don't fit, a poser that isn't a seat, or a
@@ -158,7 +196,7 @@ class Tables:
             if where is not None:
                 raise ValueError("reset takes a seed for all tables only: leave out where")
             low, high = split_seed(seed)
-            batch.seed_tables(self.records, low, high, self.first_table)
+            self._batch.seed_tables(self.records, low, high, self.first_table)
         chosen = np.ones(b, np.bool_) if where is None else np.asarray(where)
         if chosen.shape != (b,) or chosen.dtype != np.bool_:
             raise ValueError(f"where must be a bool array of shape ({b},)")
@@ -166,16 +204,18 @@ class Tables:
         seats[:] = NOBODY if posers is None else np.asarray(posers)
         if seats.min() < NOBODY or seats.max() >= self.rules.players:
             raise ValueError(f"posers must be -1 or a seat below {self.rules.players}")
-        if self.packed[0]["always_by_rule"] and seats.max() > NOBODY:
+        if self.rules.value("always_by_rule", False) and seats.max() > NOBODY:
             raise ValueError(f"{self.rules.game} opens every hand by rule: posers must be -1")
-        batch.start_tables(self.records, self.packed, chosen, seats)
+        self._batch.start_tables(self.records, self.packed, chosen, seats)
         for array in (self.reward, self.hands_ended, self.terminated, self.truncated, self.forced):
             array[chosen] = 0
         self.refresh()
 
     def refresh(self) -> None:
         """Write observation, mask and turn anew, after ``records`` has been changed by hand."""
-        batch.observe_tables(self.records, self.packed, self.observation, self.mask, self.turn)
+        self._batch.observe_tables(
+            self.records, self.packed, self.observation, self.mask, self.turn
+        )
 
     def step(self, actions: npt.NDArray[Any]) -> None:
         """Make one move on every table and write what follows into the arrays.
@@ -195,7 +235,7 @@ class Tables:
             )
         if self.checked:
             self._refuse_illegal(actions)
-        batch.step_tables(
+        self._batch.step_tables(
             self.records,
             self.packed,
             actions,
@@ -213,7 +253,7 @@ class Tables:
         )
 
     def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
-        table = int(batch.first_illegal(self.records, self.packed, actions))
+        table = int(self._batch.first_illegal(self.records, self.packed, actions))
         if table >= 0:
             legal = np.flatnonzero(self.mask[table]).tolist()
             raise ValueError(

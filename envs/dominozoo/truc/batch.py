@@ -1,0 +1,190 @@
+"""Compiled entry points of Domino Le Truc: many tables in one call, or one table for AEC.
+
+All take ``tables`` (dtype ``TABLE``, shape (B,)) and ``packed`` (dtype ``TRUC_RULES``, shape (1,)).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from dominozoo.bits import row_of
+from dominozoo.truc.play import apply, is_legal
+from dominozoo.truc.score import (
+    CUT,
+    HAND_ENDED,
+    MATCH_OVER,
+    finish,
+    next_hand,
+)
+from dominozoo.truc.table import NOBODY, deal_out, start_match
+from dominozoo.truc.view import observe, write_mask
+
+
+@njit(cache=True, nogil=True)
+def seed_tables(tables: Any, low: Any, high: Any, first: Any) -> None:
+    """Give tables the streams (seed, first), (seed, first + 1), ...; nothing is dealt."""
+    for i in range(tables.shape[0]):
+        t = tables[i]
+        t.seed[0] = low
+        t.seed[1] = high
+        t.table = first + i
+        t.deals = 0
+
+
+@njit(cache=True, nogil=True)
+def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
+    """Start a new match on the tables where ``where`` is true; posers: dealer or -1 by table."""
+    for i in range(tables.shape[0]):
+        if where[i]:
+            start_match(tables[i], packed[0], posers[i])
+
+
+@njit(cache=True, nogil=True)
+def observe_tables(tables: Any, packed: Any, observation: Any, mask: Any, turn: Any) -> None:
+    """Write observation and mask of each table's seat to move, and that seat."""
+    rules = packed[0]
+    for i in range(tables.shape[0]):
+        t = tables[i]
+        turn[i] = t.turn
+        observe(t, rules, t.turn, row_of(observation, i))
+        write_mask(t, rules, row_of(mask, i))
+
+
+@njit(cache=True, nogil=True)
+def first_illegal(tables: Any, packed: Any, actions: Any) -> Any:
+    """Index of the first table whose action is illegal, or -1."""
+    for i in range(tables.shape[0]):
+        if not is_legal(tables[i], packed[0], np.int64(actions[i])):
+            return i
+    return -1
+
+
+@njit(cache=True)
+def play_on(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
+    """Make a move and deal what comes next: the next hand, or a new match."""
+    status = finish(t, rules, action, max_hands, by_match, reward)
+    if status & (MATCH_OVER | CUT) != 0:
+        start_match(t, rules, NOBODY)
+    elif status & HAND_ENDED != 0:
+        next_hand(t, rules)
+    return status
+
+
+@njit(cache=True, nogil=True)
+def step_tables(
+    tables: Any,
+    packed: Any,
+    actions: Any,
+    max_hands: Any,
+    by_match: Any,
+    auto_forced: Any,
+    observation: Any,
+    mask: Any,
+    turn: Any,
+    reward: Any,
+    hands_ended: Any,
+    terminated: Any,
+    truncated: Any,
+    forced: Any,
+) -> None:
+    """Step every table by its action, deal, write what follows.
+
+    ``actions`` must be legal. The parameters are those of the line games; ``auto_forced`` changes
+    nothing, since in Le Truc every move is a choice.
+    """
+    rules = packed[0]
+    for i in range(tables.shape[0]):
+        t = tables[i]
+        gained = row_of(reward, i)
+        gained[0] = 0.0
+        gained[1] = 0.0
+        status = play_on(t, rules, np.int64(actions[i]), max_hands, by_match, gained)
+        hands_ended[i] = status & HAND_ENDED
+        forced[i] = 0
+        cut = status & CUT != 0
+        terminated[i] = status & MATCH_OVER != 0 or (cut and by_match == 0)
+        truncated[i] = cut and by_match != 0
+        turn[i] = t.turn
+        observe(t, rules, t.turn, row_of(observation, i))
+        write_mask(t, rules, row_of(mask, i))
+
+
+@njit(cache=True)
+def finish_one(
+    tables: Any, packed: Any, action: Any, max_hands: Any, by_match: Any, reward: Any
+) -> Any:
+    """``score.finish`` for the first table; the action must be legal."""
+    return finish(tables[0], packed[0], action, max_hands, by_match, reward)
+
+
+@njit(cache=True)
+def next_hand_one(tables: Any, packed: Any) -> None:
+    """``score.next_hand`` for the first table."""
+    next_hand(tables[0], packed[0])
+
+
+@njit(cache=True)
+def observe_one(tables: Any, packed: Any, seat: Any, row: Any) -> None:
+    """``view.observe`` for the first table, for any seat."""
+    observe(tables[0], packed[0], seat, row)
+
+
+@njit(cache=True)
+def mask_one(tables: Any, packed: Any, row: Any) -> None:
+    """``view.write_mask`` for the first table; all zeros when the match is over."""
+    write_mask(tables[0], packed[0], row)
+
+
+ILLEGAL: Final = -1
+ENDED: Final = 4  # `step_one` returns ENDED * status when the hand ended
+
+
+@njit(cache=True)
+def step_one(
+    tables: Any, packed: Any, action: Any, max_hands: Any, by_match: Any, reward: Any
+) -> Any:
+    """Make a move on the first table; nothing is dealt.
+
+    Args:
+        tables: the table, shape (1,).
+        packed: the packed rules, shape (1,).
+        action: any integer.
+        max_hands: as in ``score.finish``.
+        by_match: as in ``score.finish``.
+        reward: float64 by seat; the move's rewards are added.
+
+    Returns:
+        The seat to move next, or ENDED * status when the hand ended, or ILLEGAL and nothing moved.
+    """
+    t, rules = tables[0], packed[0]
+    if not is_legal(t, rules, action):
+        return ILLEGAL
+    status = finish(t, rules, action, max_hands, by_match, reward)
+    return np.int64(t.turn) if status == 0 else np.int64(ENDED * status)
+
+
+@njit(cache=True)
+def look_one(tables: Any, packed: Any, seat: Any, row: Any, mask: Any) -> None:
+    """Write a seat's observation and its mask, all zeros if it isn't to move."""
+    t, rules = tables[0], packed[0]
+    observe(t, rules, seat, row)
+    if t.turn == seat:
+        write_mask(t, rules, mask)
+    else:
+        for action in range(mask.shape[0]):
+            mask[action] = 0
+
+
+@njit(cache=True)
+def reopen_one(tables: Any, packed: Any) -> None:
+    """Give out the first table's ``deck`` anew, by its ``dealer``."""
+    deal_out(tables[0], packed[0])
+
+
+@njit(cache=True)
+def apply_one(tables: Any, packed: Any, action: Any) -> None:
+    """``play.apply`` for the first table: neither checked nor scored."""
+    apply(tables[0], packed[0], action)

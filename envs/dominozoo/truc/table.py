@@ -1,0 +1,197 @@
+"""The table record of Domino Le Truc, its deal and what beats what.
+
+A table is one NumPy record, as in the line games: copying it copies the game. Kernels take ``t``,
+a record of dtype ``TABLE``, and ``rules``, a record of dtype ``TRUC_RULES``; with
+``NUMBA_DISABLE_JIT=1`` the same functions run as plain Python. A hand is one round.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from dominozoo.line.table import sfc32, shuffle
+from dominozoo.tiles import TILE_COUNT, TRUC_TILES
+
+HAND_SIZE: Final = 3
+TRICKS: Final = 3
+PLAYS: Final = 6
+NOBODY: Final = -1
+
+PHASES: Final = ("exchange", "answer", "lead", "follow", "call", "over")
+EXCHANGE: Final = 0  # the non-dealer stands or proposes
+ANSWER: Final = 1  # the dealer accepts or rejects a proposal
+LEAD: Final = 2
+FOLLOW: Final = 3
+CALL: Final = 4  # a tile lies face down: accept or refuse the double
+OVER: Final = 5
+
+# How a hand ended, and what it did to the match.
+REASONS: Final = (None, "tricks", "fold", "void")
+BY_TRICKS: Final = 1
+BY_FOLD: Final = 2
+VOID: Final = 3
+EFFECTS: Final = (None, "match")
+MATCH: Final = 1
+
+TABLE: Final = np.dtype(
+    (
+        np.record,
+        [
+            # The deal depends on these alone: (seed, table, number of earlier deals).
+            ("seed", np.uint32, 2),
+            ("table", np.uint32),
+            ("deals", np.uint32),
+            # The match.
+            ("hand_number", np.uint32),  # from 1
+            ("scores", np.int16, 2),
+            ("dealer", np.int8),
+            # The hand.
+            ("phase", np.uint8),
+            ("turn", np.int8),  # seat to move, NOBODY when over
+            ("leader", np.int8),  # of the trick being played
+            ("multiplier", np.uint8),
+            ("stock", np.uint8),  # tiles left to deal, the last ones of the deck
+            ("redeals", np.uint8),  # accepted proposals
+            ("proposed", np.uint8),  # there was a proposal in this hand
+            ("rejected", np.uint8),  # and the last one was rejected
+            ("hands", np.uint32, 2),  # bit = slot; a tile face down has left its hand
+            ("held", np.uint32, 2),  # the three tiles of each since the last deal
+            ("discards", np.uint32, 2),
+            ("deck", np.uint8, 28),  # the deal: three to the non-dealer, the dealer, and so on
+            ("plays", np.uint8),  # tiles laid, one face down included
+            ("face_down", np.uint8),  # the last of them lies face down
+            ("folded", np.uint8),  # its call was refused: nobody sees it
+            ("played", np.uint8, 6),  # slots in the order of play
+            ("played_by", np.int8, 6),
+            ("called", np.uint8, 6),  # laid face down with a call
+            ("tricks", np.uint8),  # tricks settled
+            ("won", np.int8, 3),  # a winner's seat for each, NOBODY = tied
+            # The last finished hand.
+            ("last_reason", np.uint8),  # 0 = there is none yet
+            ("last_effect", np.uint8),
+            ("last_winner", np.int8),  # side, which is a seat here
+            ("last_seat", np.int8),
+            ("winners", np.uint8),  # bit = side that won the last finished match
+            ("last_points", np.int16, 2),
+            ("last_scores", np.int16, 2),  # before any new match
+        ],
+    )
+)
+
+
+def _class_of(slot: int) -> int:
+    """Doubles and the other tiles of a sum are classes of their own: 15, the strongest first."""
+    kinds = [(sum(tile), tile[0] != tile[1]) for tile in TRUC_TILES]
+    return list(dict.fromkeys(kinds)).index(kinds[slot])
+
+
+def _beats(one: int, other: int) -> bool:
+    """The larger sum wins, but 0-0 wins against a double (S2 04, A27)."""
+    double = [hi == lo for hi, lo in TRUC_TILES]
+    if double[one] and double[other] and 0 in (sum(TRUC_TILES[one]), sum(TRUC_TILES[other])):
+        return sum(TRUC_TILES[one]) == 0 < sum(TRUC_TILES[other])
+    return sum(TRUC_TILES[one]) > sum(TRUC_TILES[other])
+
+
+# Look-up tables for the kernels; Numba treats module-level arrays as constants.
+CLASS: Final[npt.NDArray[np.int64]] = np.array([_class_of(s) for s in range(TILE_COUNT)], np.int64)
+CLASSES: Final = 15
+# Sums by rank: 1 = 12, 2 = 11, ... 9 = 4, 10 = 0.
+SUM_RANK: Final[npt.NDArray[np.int64]] = np.arange(TILE_COUNT, dtype=np.int64) // 3 + 1
+IS_DOUBLE: Final[npt.NDArray[np.int64]] = np.array([hi == lo for hi, lo in TRUC_TILES], np.int64)
+# Strength is no order: 6-6 ties 8-4, 8-4 beats 0-0, 0-0 beats 6-6. So compare pairwise (A27):
+# the tiles that each tile beats, as a mask.
+BEATS: Final[npt.NDArray[np.int64]] = np.array(
+    [sum(1 << b for b in range(TILE_COUNT) if _beats(a, b)) for a in range(TILE_COUNT)], np.int64
+)
+
+
+@njit(cache=True)
+def first_dealer(t: Any) -> Any:
+    """The dealer of a match's first hand, drawn from (seed, table, deals) alone (A33).
+
+    It is the top bit of the last word that the shuffle of the same deal throws away.
+    """
+    a, b = np.int64(t.seed[0]), np.int64(t.seed[1])
+    c, d = np.int64(t.table), np.int64(t.deals)
+    word = np.int64(0)
+    for _ in range(15):
+        word, a, b, c, d = sfc32(a, b, c, d)
+    return word >> 31
+
+
+@njit(cache=True)
+def clear_hand(t: Any) -> None:
+    """Empty the table before a deal; what belongs to the match stays."""
+    t.multiplier = 1  # each hand starts at 1 again (A31)
+    t.redeals = 0
+    t.proposed = 0
+    t.rejected = 0
+    t.plays = 0
+    t.face_down = 0
+    t.folded = 0
+    t.tricks = 0
+    for seat in range(2):
+        t.hands[seat] = 0
+        t.held[seat] = 0
+        t.discards[seat] = 0
+    for k in range(PLAYS):
+        t.played[k] = 0
+        t.played_by[k] = NOBODY
+        t.called[k] = 0
+    for k in range(TRICKS):
+        t.won[k] = NOBODY
+
+
+@njit(cache=True)
+def take_hands(t: Any) -> None:
+    """Give the non-dealer, then the dealer, three tiles from the front of the stock."""
+    at = TILE_COUNT - np.int64(t.stock)
+    for k in range(2):
+        seat = 1 - t.dealer if k == 0 else np.int64(t.dealer)
+        hand = np.int64(0)
+        for _ in range(HAND_SIZE):
+            hand |= np.int64(1) << np.int64(t.deck[at])
+            at += 1
+        t.hands[seat] = hand
+        t.held[seat] = hand
+    t.stock -= 2 * HAND_SIZE
+
+
+@njit(cache=True)
+def open_play(t: Any, rules: Any) -> None:
+    """Ask the non-dealer for an exchange, or for the first lead when none is left (A32)."""
+    t.turn = 1 - t.dealer
+    t.leader = t.turn
+    t.phase = EXCHANGE if t.redeals < rules.max_redeals else LEAD
+
+
+@njit(cache=True)
+def deal_out(t: Any, rules: Any) -> None:
+    """Give out the tiles of ``t.deck`` for a new hand."""
+    clear_hand(t)
+    t.stock = TILE_COUNT
+    take_hands(t)
+    open_play(t, rules)
+
+
+@njit(cache=True)
+def deal(t: Any, rules: Any) -> None:
+    """Deal the next hand of the table's stream."""
+    shuffle(t, 0)
+    t.deals += 1
+    deal_out(t, rules)
+
+
+@njit(cache=True)
+def start_match(t: Any, rules: Any, dealer: Any) -> None:
+    """Set the scores to 0 and deal the first hand; ``dealer`` NOBODY draws him (A33)."""
+    t.scores[0] = 0
+    t.scores[1] = 0
+    t.hand_number = 1
+    t.dealer = first_dealer(t) if dealer == NOBODY else dealer
+    deal(t, rules)
