@@ -19,11 +19,8 @@ from torch import Tensor, nn
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.tiles import HIGH, LOW, NUMBERS, PIPS, TILE_COUNT
 
-OTHERS: Final = SEATS - 1
-NUMBER_COLUMNS: Final = 3 + SEATS + SEATS + OTHERS + SEATS
-STATE_COLUMNS: Final = 3 * SEATS + 6 + OTHERS
-ACTION_COLUMNS: Final = 3 * NUMBER_COLUMNS + 9 + 3 * OTHERS
 MARKS: Final = NUMBERS + 1  # 0 = no end, else number + 1
+BY_SEAT: Final = ("lacks", "lacks_double", "sizes", "scores")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +31,10 @@ class State:
         hand: (B, 28) 1 = held by the observer.
         marks: (B, 4) number + 1 at each open end, 0 = none.
         locked: (B, 4) 1 = the arm takes only its double.
-        candidates: (B, 3, 28) 1 = the tile could be in that other seat's hand.
-        numbers: (B, 8, NUMBER_COLUMNS) a row for each number; row 0 is no number.
-        sizes: (B, 4) tiles held by each seat.
-        summary: (B, STATE_COLUMNS) sizes, scores and the like.
+        candidates: (B, seats - 1, 28) 1 = the tile could be in that other seat's hand.
+        numbers: (B, 8, number_columns) a row for each number; row 0 is no number.
+        sizes: (B, seats) tiles held by each seat.
+        summary: (B, state_columns) sizes, scores and the like.
     """
 
     hand: Tensor
@@ -89,6 +86,7 @@ class LineEncoder(nn.Module):
 
     Args:
         ends: open ends of the game, 2, French 4.
+        seats: seats that are described, 2..4; those that a game lacks only cost time.
     """
 
     has_number: Tensor
@@ -101,9 +99,10 @@ class LineEncoder(nn.Module):
     tile_low: Tensor
     one_tile: Tensor
 
-    def __init__(self, ends: int) -> None:
+    def __init__(self, ends: int, seats: int = SEATS) -> None:
         super().__init__()
         self.ends = ends
+        self.seats = seats
         high = torch.as_tensor(HIGH)
         low = torch.as_tensor(LOW)
         has = torch.zeros(TILE_COUNT, NUMBERS)
@@ -135,14 +134,33 @@ class LineEncoder(nn.Module):
         """Size of the action space: 58, French 114."""
         return self.ends * TILE_COUNT + 2
 
+    @property
+    def number_columns(self) -> int:
+        """Columns of a row of the table of numbers."""
+        return 3 + self.seats * (2 + (self.ends == 4)) + self.seats - 1
+
+    @property
+    def state_columns(self) -> int:
+        """Columns of ``State.summary``."""
+        return 3 * self.seats + 6 + self.seats - 1
+
+    @property
+    def action_columns(self) -> int:
+        """Columns of a described action, ``State.summary`` left out."""
+        return 3 * self.number_columns + 9 + 3 * (self.seats - 1)
+
     def field(self, observation: Tensor, name: str) -> Tensor:
-        """A named field of the observation, (B, *shape) float32."""
+        """A named field of the observation, (B, *shape); by seat for the encoder's seats alone."""
         at = LINE_LAYOUT.offset(name)
         entry = next(f for f in LINE_LAYOUT.fields if f.name == name)
-        return observation[:, at : at + entry.size].float().reshape(-1, *entry.shape)
+        if name in BY_SEAT:
+            size, shape = entry.size * self.seats // SEATS, (self.seats, *entry.shape[1:])
+            return observation[:, at : at + size].reshape(-1, *shape)
+        return observation[:, at : at + entry.size].reshape(-1, *entry.shape)
 
     def state(self, observation: Tensor) -> State:
         """Read a batch of observations: (B, 178) integers."""
+        observation = observation.float()
         hand = self.field(observation, "hand")
         laid_by = self.field(observation, "laid_by")
         sizes = self.field(observation, "sizes")
@@ -164,10 +182,11 @@ class LineEncoder(nn.Module):
         return 1.0 - hand - (laid_by > 0).float() - no_blank
 
     def candidates(self, observation: Tensor, unseen: Tensor) -> Tensor:
-        """Tiles that each other seat may hold after what it has shown to lack, (B, 3, 28)."""
-        lacks = self.field(observation, "lacks")[:, 1:] @ self.has_number.T
-        doubles = self.field(observation, "lacks_double")[:, 1:] @ self.has_number.T
-        ruled_out = lacks + doubles * self.is_double
+        """Tiles that each other seat may hold after what it has shown to lack, (B, seats - 1, 28)."""
+        ruled_out = self.field(observation, "lacks")[:, 1:] @ self.has_number.T
+        if self.ends == 4:
+            doubles = self.field(observation, "lacks_double")[:, 1:] @ self.has_number.T
+            ruled_out = ruled_out + doubles * self.is_double
         playing = (self.field(observation, "sizes")[:, 1:] > 0).float()
         return unseen[:, None, :] * (ruled_out == 0).float() * playing[:, :, None]
 
@@ -179,8 +198,8 @@ class LineEncoder(nn.Module):
         unseen: Tensor,
         candidates: Tensor,
     ) -> Tensor:
-        """The table of numbers, (B, 8, NUMBER_COLUMNS); row 0, for no number, is zero."""
-        seats = torch.arange(1, SEATS + 1, device=laid_by.device)
+        """The table of numbers, (B, 8, number_columns); row 0, for no number, is zero."""
+        seats = torch.arange(1, self.seats + 1, device=laid_by.device)
         by_seat = (laid_by[:, None, :] == seats[:, None]).float()
         counts = torch.cat(
             [
@@ -192,20 +211,16 @@ class LineEncoder(nn.Module):
             ],
             dim=1,
         )
-        rows = torch.cat(
-            [
-                counts @ self.has_number / NUMBERS,
-                self.field(observation, "lacks"),
-                self.field(observation, "lacks_double"),
-            ],
-            dim=1,
-        )
+        columns = [counts @ self.has_number / NUMBERS, self.field(observation, "lacks")]
+        if self.ends == 4:
+            columns.append(self.field(observation, "lacks_double"))
+        rows = torch.cat(columns, dim=1)
         return nn.functional.pad(rows.transpose(1, 2), (0, 0, 1, 0))
 
     def summary(
         self, observation: Tensor, hand: Tensor, sizes: Tensor, candidates: Tensor
     ) -> Tensor:
-        """Sizes, scores, pips and the state of the match, (B, STATE_COLUMNS)."""
+        """Sizes, scores, pips and the state of the match, (B, state_columns)."""
         target = self.field(observation, "target")
         pool = candidates.sum(dim=2)
         mean_pips = (candidates @ self.pips) / pool.clamp(min=1.0)
@@ -226,7 +241,7 @@ class LineEncoder(nn.Module):
         )
 
     def actions(self, state: State, entries: Legal | Everything) -> Tensor:
-        """Describe actions by what they lead to, (..., ACTION_COLUMNS)."""
+        """Describe actions by what they lead to, (..., action_columns)."""
         tile = self.action_tile[entries.actions]
         is_tile = (tile < TILE_COUNT).long()
         end = self.action_end[entries.actions]

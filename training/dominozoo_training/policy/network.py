@@ -16,10 +16,7 @@ from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.rules import Rules, pack_line
 from dominozoo.tiles import NUMBERS, TILE_COUNT
 from dominozoo_training.policy.encoding import (
-    ACTION_COLUMNS,
     MARKS,
-    NUMBER_COLUMNS,
-    STATE_COLUMNS,
     Everything,
     Legal,
     LineEncoder,
@@ -51,6 +48,7 @@ class PolicyNetwork(nn.Module):
         ends: open ends of the game: 2, French 4.
         hidden: widths of the action network.
         value_hidden: widths of the value network.
+        seats: seats that the network looks at, 2..4.
     """
 
     def __init__(
@@ -58,41 +56,50 @@ class PolicyNetwork(nn.Module):
         ends: int = 2,
         hidden: tuple[int, ...] = (128, 64),
         value_hidden: tuple[int, ...] = (64, 64),
+        seats: int = SEATS,
     ) -> None:
         super().__init__()
-        self.encoder = LineEncoder(ends)
+        self.encoder = LineEncoder(ends, seats)
         self.hidden = tuple(hidden)
         self.value_hidden = tuple(value_hidden)
-        self.score = layers(ACTION_COLUMNS + STATE_COLUMNS, self.hidden, 1)
-        self.worth = layers(STATE_COLUMNS + (NUMBERS + ends) * NUMBER_COLUMNS, self.value_hidden, 1)
+        coder = self.encoder
+        self.score = layers(coder.action_columns + coder.state_columns, self.hidden, 1)
+        value_columns = coder.state_columns + (NUMBERS + ends) * coder.number_columns
+        self.worth = layers(value_columns, self.value_hidden, 1)
 
     @classmethod
     def for_rules(cls, rules: Rules, **sizes: tuple[int, ...]) -> PolicyNetwork:
-        """A network for a game, with fresh weights."""
-        return cls(int(pack_line(rules)[0]["ends"]), **sizes)
+        """A network for a game, with fresh weights; it looks at the game's seats alone."""
+        return cls(int(pack_line(rules)[0]["ends"]), seats=rules.players, **sizes)
 
     @property
     def action_count(self) -> int:
         """Size of the action space."""
         return self.encoder.action_count
 
+    def action_inputs(self, state: State, entries: Legal | Everything) -> Tensor:
+        """What ``score`` reads: a row for each entry, (..., columns)."""
+        described = self.encoder.actions(state, entries)
+        return torch.cat([described, entries.of_state(state.summary)], dim=-1)
+
+    def value_inputs(self, state: State) -> Tensor:
+        """What ``worth`` reads: summary, every number, the numbers at the ends, (B, columns)."""
+        columns = self.encoder.number_columns
+        ends = [
+            state.numbers.gather(1, state.marks[:, e, None, None].expand(-1, 1, columns)).squeeze(1)
+            for e in range(self.encoder.ends)
+        ]
+        rows = state.numbers[:, 1:].reshape(-1, NUMBERS * columns)
+        return torch.cat([state.summary, rows, *ends], dim=1)
+
     def logits(self, state: State, entries: Legal | Everything) -> Tensor:
         """Scores of the entries: (K,) for a flat list, (B, A) for every action."""
-        described = self.encoder.actions(state, entries)
-        summary = entries.of_state(state.summary)
-        scores: Tensor = self.score(torch.cat([described, summary], dim=-1))
+        scores: Tensor = self.score(self.action_inputs(state, entries))
         return scores.squeeze(-1)
 
     def value(self, state: State) -> Tensor:
         """Expected reward of this hand for the observer, (B,)."""
-        ends = [
-            state.numbers.gather(
-                1, state.marks[:, e, None, None].expand(-1, 1, NUMBER_COLUMNS)
-            ).squeeze(1)
-            for e in range(self.encoder.ends)
-        ]
-        rows = state.numbers[:, 1:].reshape(-1, NUMBERS * NUMBER_COLUMNS)
-        worth: Tensor = self.worth(torch.cat([state.summary, rows, *ends], dim=1))
+        worth: Tensor = self.worth(self.value_inputs(state))
         return worth.squeeze(-1)
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -125,19 +132,20 @@ class Critic(nn.Module):
     def __init__(self, players: int, ends: int = 2, hidden: tuple[int, ...] = (128, 128)) -> None:
         super().__init__()
         self.players = players
-        self.encoder = LineEncoder(ends)
-        inputs = STATE_COLUMNS + SEATS * (TILE_COUNT + NUMBERS + ends + 1) + ends * MARKS + ends
-        self.net = layers(inputs, tuple(hidden), players)
+        self.hidden = tuple(hidden)
+        self.encoder = LineEncoder(ends, players)
+        by_seat = TILE_COUNT + NUMBERS + ends + 1
+        inputs = self.encoder.state_columns + players * by_seat + ends * MARKS + ends
+        self.net = layers(inputs, self.hidden, players)
 
-    def forward(self, observation: Tensor, hands: Tensor) -> Tensor:
-        """Expected reward of this hand for each relative seat, (B, players).
+    @classmethod
+    def for_rules(cls, rules: Rules, hidden: tuple[int, ...] = (128, 128)) -> Critic:
+        """A critic for a game, with fresh weights."""
+        return cls(rules.players, int(pack_line(rules)[0]["ends"]), hidden)
 
-        Args:
-            observation: (B, layout size) integers, of the seat to move.
-            hands: (B, 4, 28) 1 = held, relative seats; zeros for seats that the game lacks.
-        """
+    def inputs(self, state: State, hands: Tensor) -> Tensor:
+        """What ``net`` reads, (B, columns); ``state`` as this critic's encoder makes it."""
         coder = self.encoder
-        state = coder.state(observation)
         marks, locked = state.marks[:, : coder.ends], state.locked[:, : coder.ends]
         kinds = coder.fits[marks + NUMBERS * locked * (marks > 0).long()]
         hands = hands.float()
@@ -153,7 +161,16 @@ class Critic(nn.Module):
             where,
             locked.float(),
         ]
-        values: Tensor = self.net(torch.cat(parts, dim=1))
+        return torch.cat(parts, dim=1)
+
+    def forward(self, observation: Tensor, hands: Tensor) -> Tensor:
+        """Expected reward of this hand for each relative seat, (B, players).
+
+        Args:
+            observation: (B, layout size) integers, of the seat to move.
+            hands: (B, players, 28) 1 = held, by relative seat.
+        """
+        values: Tensor = self.net(self.inputs(self.encoder.state(observation), hands))
         return values
 
 

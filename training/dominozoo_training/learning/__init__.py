@@ -1,0 +1,1 @@
+"""How a policy gets better: configuration, rollouts, PPO, the trainer."""

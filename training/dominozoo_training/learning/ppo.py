@@ -1,0 +1,145 @@
+"""The update: clipped PPO on the legal actions alone (Schulman et al. 2017).
+
+A minibatch is one decision of many tables: neighbours in time are never in the same one, and
+nothing has to be shuffled or copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from dominozoo_training.learning.config import Ppo
+from dominozoo_training.learning.rollout import Batch, Seen, spread
+from dominozoo_training.policy.network import Critic, PolicyNetwork
+
+REPORTED = ("policy_loss", "critic_loss", "value_loss", "entropy", "kl", "clipped", "grad_norm")
+
+
+@dataclass(frozen=True, slots=True)
+class Minibatch:
+    """N decisions; fields as in ``rollout.Batch``, one moment and some of its tables."""
+
+    seen: Seen
+    chosen: Tensor
+    log_probs: Tensor
+    advantages: Tensor
+    returns: Tensor
+
+
+def minibatches(batch: Batch, size: int, rng: np.random.Generator) -> list[Minibatch]:
+    """Cut a batch into minibatches of ``size`` tables at one moment, in random order."""
+    steps, tables = batch.chosen.shape
+    parts = tables // size
+    cut = []
+    for number in rng.permutation(steps * parts).tolist():
+        t, first = number // parts, number % parts * size
+        last = first + size
+        seen = batch.seen[t] if parts == 1 else batch.seen[t].part(first, last)
+        fields = (batch.chosen, batch.log_probs, batch.advantages, batch.returns)
+        cut.append(Minibatch(seen, *(field[t, first:last] for field in fields)))
+    return cut
+
+
+def policy_terms(policy: PolicyNetwork, batch: Minibatch, clip: float) -> tuple[Tensor, ...]:
+    """Clipped policy loss, entropy, KL from the old policy, share of clipped decisions.
+
+    Decisions without a choice are not learned from.
+    """
+    count = len(batch.chosen)
+    logits = policy.score(batch.seen.actions).squeeze(-1)
+    log_probs = torch.log_softmax(spread(logits, batch.seen.rows, batch.seen.columns, count), dim=1)
+    choice = torch.bincount(batch.seen.rows, minlength=count) > 1
+    weight = choice.float() / choice.sum().clamp(min=1)
+    advantages = normalised(batch.advantages, weight)
+    change = log_probs.gather(1, batch.chosen.unsqueeze(1)).squeeze(1) - batch.log_probs
+    ratio = change.exp()
+    gain = torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
+    entropy = -(log_probs.exp() * log_probs).sum(dim=1)
+    with torch.no_grad():
+        kl = (weight * (ratio - 1 - change)).sum()  # Schulman's low-variance estimate
+        clipped = (weight * ((ratio - 1).abs() > clip)).sum()
+    return -(weight * gain).sum(), (weight * entropy).sum(), kl, clipped
+
+
+def normalised(advantages: Tensor, weight: Tensor) -> Tensor:
+    """Advantages with mean 0 and deviation 1 under the weights."""
+    centred = advantages - (weight * advantages).sum()
+    return centred / ((weight * centred.square()).sum().sqrt() + 1e-8)
+
+
+def step(
+    policy: PolicyNetwork,
+    critic: Critic,
+    optimiser: torch.optim.Optimizer,
+    batch: Minibatch,
+    settings: Ppo,
+    entropy_weight: float,
+) -> Tensor:
+    """One gradient step; returns the figures of ``REPORTED`` as a tensor."""
+    policy_loss, entropy, kl, clipped = policy_terms(policy, batch, settings.clip)
+    critic_loss = nn.functional.mse_loss(critic.net(batch.seen.critic), batch.returns)
+    worth = policy.worth(batch.seen.values).squeeze(-1)
+    value_loss = nn.functional.mse_loss(worth, batch.returns[:, 0])
+    loss = (
+        policy_loss
+        - entropy_weight * entropy
+        + settings.critic_weight * critic_loss
+        + settings.value_weight * value_loss
+    )
+    optimiser.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    norm = nn.utils.clip_grad_norm_(weights, settings.max_grad_norm)
+    optimiser.step()
+    figures = (policy_loss, critic_loss, value_loss, entropy, kl, clipped, norm)
+    return torch.stack([figure.detach() for figure in figures])
+
+
+def update(
+    policy: PolicyNetwork,
+    critic: Critic,
+    optimiser: torch.optim.Optimizer,
+    batch: Batch,
+    settings: Ppo,
+    rng: np.random.Generator,
+    progress: float,
+) -> dict[str, float]:
+    """Learn from a batch.
+
+    Args:
+        policy: its ``score`` and ``worth`` are changed.
+        critic: changed, too.
+        optimiser: of both.
+        batch: what was just played with these networks.
+        settings: of PPO.
+        rng: orders the minibatches.
+        progress: 0..1, how much of the budget is used, for the schedules.
+
+    Returns:
+        Means over the minibatches of the figures of ``REPORTED``; ``explained`` and the schedules.
+    """
+    rate = between(settings.learning_rate, settings.learning_rate_end, progress)
+    entropy_weight = between(settings.entropy, settings.entropy_end, progress)
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+    figures = [
+        step(policy, critic, optimiser, minibatch, settings, entropy_weight)
+        for _ in range(settings.epochs)
+        for minibatch in minibatches(batch, settings.minibatch, rng)
+    ]
+    means = torch.stack(figures).mean(dim=0).tolist()
+    return {
+        **dict(zip(REPORTED, means, strict=True)),
+        "explained": batch.explained,
+        "learning_rate": rate,
+        "entropy_weight": entropy_weight,
+    }
+
+
+def between(first: float, last: float, progress: float) -> float:
+    """Linear schedule: ``first`` at progress 0, ``last`` at 1."""
+    return first + (last - first) * min(max(progress, 0.0), 1.0)

@@ -1,0 +1,258 @@
+"""Self-play: every seat of every table is played by the policy that learns.
+
+A *moment* is one decision on every table. What the networks read is computed once, where the
+decision is made, and kept for the update; there is no Python loop over tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from dominozoo.tables import Tables
+from dominozoo.tiles import TILE_COUNT
+from dominozoo_training.policy.encoding import Legal
+from dominozoo_training.policy.network import MASKED, Critic, PolicyNetwork
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the networks read at a decision on each of N tables; K legal actions in all.
+
+    Attributes:
+        actions: (K, columns) float32, for the policy's ``score``, table by table.
+        rows: (K,) int64, the table of each legal action, ascending.
+        columns: (K,) int64, its place among its table's legal actions, from 0.
+        ids: (K,) int64, its action id.
+        values: (N, columns) float32, for the policy's ``worth``.
+        critic: (N, columns) float32, for the critic's ``net``.
+    """
+
+    actions: Tensor
+    rows: Tensor
+    columns: Tensor
+    ids: Tensor
+    values: Tensor
+    critic: Tensor
+
+    def part(self, first: int, last: int) -> Seen:
+        """Tables first..last-1 alone."""
+        a, b = torch.searchsorted(self.rows, self.rows.new_tensor([first, last])).tolist()
+        return Seen(
+            self.actions[a:b],
+            self.rows[a:b] - first,
+            self.columns[a:b],
+            self.ids[a:b],
+            self.values[first:last],
+            self.critic[first:last],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """T decisions on each of B tables, and what they led to.
+
+    Attributes:
+        seen: T descriptions.
+        chosen: (T, B) int64, the column of the action that was played.
+        log_probs: (T, B) float32, its log probability then.
+        advantages: (T, B) float32, of the seat that moved.
+        returns: (T, B, players) float32, what the critic should have said, by relative seat.
+        explained: share of the returns' variance that the critic's values explain.
+        hands: hands that ended.
+        forced: moves without a choice that were played on the way.
+    """
+
+    seen: list[Seen]
+    chosen: Tensor
+    log_probs: Tensor
+    advantages: Tensor
+    returns: Tensor
+    explained: float
+    hands: int
+    forced: int
+
+
+def relative_hands(
+    records: npt.NDArray[Any], turn: npt.NDArray[np.int8], players: int
+) -> npt.NDArray[np.uint8]:
+    """All hands seen from the seats to move: (B, players, 28) uint8, 1 = held."""
+    seats = (turn[:, None].astype(np.int64) + np.arange(players)) % players
+    hands = np.take_along_axis(records["hands"], seats, axis=1).astype("<u4")
+    as_bytes = hands.view(np.uint8).reshape(len(hands), players, 4)
+    return np.unpackbits(as_bytes, axis=2, bitorder="little")[:, :, :TILE_COUNT]
+
+
+def look(tables: Tables, policy: PolicyNetwork, critic: Critic, device: torch.device) -> Seen:
+    """Describe the decisions that the tables wait for."""
+    rows, ids = np.divmod(np.flatnonzero(tables.mask), tables.num_actions)
+    columns = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    observation = torch.from_numpy(tables.observation).to(device)
+    hands = relative_hands(tables.records, tables.turn, tables.rules.players)
+    state = policy.encoder.state(observation)
+    legal = Legal(torch.from_numpy(rows).to(device), torch.from_numpy(ids).to(device))
+    return Seen(
+        policy.action_inputs(state, legal),
+        legal.rows,
+        torch.from_numpy(columns).to(device),
+        legal.actions,
+        policy.value_inputs(state),
+        critic.inputs(state, torch.from_numpy(hands).to(device)),
+    )
+
+
+def spread(flat: Tensor, rows: Tensor, columns: Tensor, count: int) -> Tensor:
+    """Lay a flat list out by table: (K,) to (count, most legal actions); the rest is MASKED."""
+    grid = flat.new_full((count, int(columns.max()) + 1), MASKED)
+    return grid.index_put((rows, columns), flat)
+
+
+def sample(logits: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
+    """Draw a column a row: (N,) int64, and its log probability, (N,) float32.
+
+    Args:
+        logits: (N, W), MASKED where there is no action.
+        chance: (N,) in (0, 1]; the cumulative distribution is inverted at it.
+    """
+    log_probs = torch.log_softmax(logits, dim=1)
+    total = log_probs.exp().cumsum(dim=1)
+    chosen = (total < (chance * total[:, -1]).unsqueeze(1)).sum(dim=1)
+    return chosen, log_probs.gather(1, chosen.unsqueeze(1)).squeeze(1)
+
+
+def gae(
+    rewards: npt.NDArray[np.float32],
+    values: npt.NDArray[np.float32],
+    ends: npt.NDArray[np.bool_],
+    lam: float,
+) -> npt.NDArray[np.float32]:
+    """Generalised advantages of every seat, undiscounted (Schulman et al. 2016, eq. 16).
+
+    A seat's advantage runs through the moves of the others; that is sound because the values know
+    every hand, whoever moves.
+
+    Args:
+        rewards: (T, B, players), what decision t led to.
+        values: (T + 1, B, players), by absolute seat.
+        ends: (T, B), True where an episode ended after decision t.
+        lam: 0 looks one decision ahead, 1 to the episode's end.
+
+    Returns:
+        (T, B, players) float32.
+    """
+    going = (~ends)[:, :, None].astype(np.float32)
+    delta = rewards + going * values[1:] - values[:-1]
+    advantages = np.empty_like(delta)
+    last = np.zeros_like(delta[0])
+    for t in reversed(range(len(delta))):
+        last = delta[t] + np.float32(lam) * going[t] * last
+        advantages[t] = last
+    return advantages
+
+
+def turned(by_seat: npt.NDArray[Any], turn: npt.NDArray[np.int8], sign: int) -> npt.NDArray[Any]:
+    """Reorder the last axis: sign 1 from absolute to relative seats, -1 back."""
+    players = by_seat.shape[-1]
+    away = np.arange(players)
+    seats = (away + sign * turn[..., None].astype(np.int64)) % players
+    return np.take_along_axis(by_seat, seats, axis=-1)
+
+
+class Player:
+    """Plays tables on and remembers; the tables themselves carry the last observation over.
+
+    Args:
+        tables: with ``auto_forced``, so that decisions are choices.
+        policy: plays every seat.
+        critic: values every hand.
+        rng: draws the moves.
+        device: where the networks are.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        policy: PolicyNetwork,
+        critic: Critic,
+        rng: np.random.Generator,
+        device: torch.device,
+    ) -> None:
+        self.tables = tables
+        self.policy = policy
+        self.critic = critic
+        self.rng = rng
+        self.device = device
+
+    def decide(self, seen: Seen) -> tuple[Tensor, Tensor]:
+        """Draw a move for every table: its column and its log probability."""
+        logits = self.policy.score(seen.actions).squeeze(-1)
+        grid = spread(logits, seen.rows, seen.columns, len(self.tables))
+        chance = torch.from_numpy(1.0 - self.rng.random(len(self.tables), np.float32))
+        return sample(grid, chance.to(self.device))
+
+    def move(self, seen: Seen, chosen: Tensor) -> None:
+        """Make the chosen moves."""
+        first = torch.searchsorted(seen.rows, torch.arange(len(self.tables), device=self.device))
+        self.tables.step(seen.ids[first + chosen].cpu().numpy())
+
+    def result(self, goal: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+        """Rewards (B, players) of the last step, and where it ended an episode (B,)."""
+        tables = self.tables
+        if goal == "match":
+            return tables.reward, tables.terminated | tables.truncated
+        if goal == "win":
+            best = tables.reward.max(axis=1, keepdims=True)
+            shares = tables.reward / np.where(best > 0, best, 1)
+            return shares.astype(np.float32), tables.hands_ended > 0
+        return tables.reward, tables.hands_ended > 0
+
+    @torch.no_grad()
+    def play(self, steps: int, lam: float, goal: str = "points") -> Batch:
+        """Make ``steps`` decisions on every table.
+
+        Args:
+            steps: T.
+            lam: of the advantages.
+            goal: "points" of a hand, "win" (1 to a hand's winner, whatever it scores), or "match".
+        """
+        tables = self.tables
+        shape = (steps, len(tables))
+        rewards = np.empty((*shape, tables.rules.players), np.float32)
+        ends, turn = np.empty(shape, np.bool_), np.empty((steps + 1, len(tables)), np.int8)
+        moments, choices, log_probs = [], [], []
+        hands = forced = 0
+        for t in range(steps):
+            seen = look(tables, self.policy, self.critic, self.device)
+            chosen, log_prob = self.decide(seen)
+            turn[t] = tables.turn
+            self.move(seen, chosen)
+            rewards[t], ends[t] = self.result(goal)
+            hands += int(tables.hands_ended.sum())
+            forced += int(tables.forced.sum())
+            moments.append(seen)
+            choices.append(chosen)
+            log_probs.append(log_prob)
+        turn[steps] = tables.turn
+        after = look(tables, self.policy, self.critic, self.device)
+        values = np.stack(
+            [self.critic.net(seen.critic).cpu().numpy() for seen in [*moments, after]]
+        )
+        values = turned(values, turn, -1)
+        advantages = gae(rewards, values, ends, lam)
+        returns = turned(advantages + values[:-1], turn[:-1], 1)
+        residue = turned(advantages, turn[:-1], 1)
+        return Batch(
+            moments,
+            torch.stack(choices),
+            torch.stack(log_probs),
+            torch.from_numpy(residue[:, :, 0].copy()).to(self.device),
+            torch.from_numpy(returns).to(self.device),
+            1.0 - float(residue.var() / max(returns.var(), 1e-12)),
+            hands,
+            forced,
+        )
