@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from referee import line
 
 from dominozoo.line.table import EFFECTS, NOBODY, REASONS
 from dominozoo.rules import LINE, VARIANTS, Rules, make_rules
 from dominozoo.tables import Tables
-from dominozoo.tiles import NAMES, tiles_of
+from dominozoo.tiles import NAMES
+from referee import line
 
 HANDS = int(os.environ.get("REFEREE_HANDS", "0"))
 
@@ -59,11 +59,15 @@ def none(seat: Any) -> int | None:
 
 
 def marks(values: Any) -> list[int | None]:
-    return [None if int(v) == 0 else int(v) - 1 for v in values]
+    return [v - 1 if v else None for v in values.tolist()]
 
 
-def numbers(mask: Any) -> list[bool]:
-    return [bool(int(mask) >> n & 1) for n in range(7)]
+def number_bits(flags: list[bool]) -> int:
+    return sum(1 << n for n, flag in enumerate(flags) if flag)
+
+
+def close(rewards: Any, expected: list[float]) -> bool:
+    return all(abs(r - e) < 1e-5 for r, e in zip(rewards.tolist(), expected, strict=True))
 
 
 def names(tiles: Any) -> list[str]:
@@ -80,23 +84,23 @@ def deal_of(record: Any, rules: Rules, hand_size: int) -> dict[str, Any]:
 
 
 def table_now(t: Any, rules: Rules, ends: int) -> dict[str, Any]:
-    """What the compiled table says, in the referee's words."""
-    seats = range(rules.players)
+    """What the compiled table says."""
+    n, opener = rules.players, none(t["opener"])
     return {
         "turn": none(t["turn"]),
-        "scores": [int(s) for s in t["scores"][: rules.sides]],
+        "scores": t["scores"][: rules.sides].tolist(),
         "stake": int(t["stake"]),
         "decider": bool(t["decider"]),
         "poser": none(t["poser"]),
-        "opener": none(t["opener"]),
+        "opener": opener,
         "passes": int(t["passes"]),
         "ply": int(t["ply"]),
-        "ends": None if none(t["opener"]) is None else marks(t["ends"][:ends]),
-        "locked": [bool(int(t["locked"]) >> a & 1) for a in range(4)] if ends == 4 else [],
-        "lacks": [numbers(t["lacks"][s]) for s in seats],
-        "lacks_double": [numbers(t["lacks_double"][s]) for s in seats],
-        "hands": [sorted(names(tiles_of(int(t["hands"][s])))) for s in seats],
-        "sizes": [int(t["sizes"][s]) for s in seats],
+        "ends": None if opener is None else marks(t["ends"][:ends]),
+        "locked": int(t["locked"]),
+        "lacks": t["lacks"][:n].tolist(),
+        "lacks_double": t["lacks_double"][:n].tolist(),
+        "hands": t["hands"][:n].tolist(),
+        "sizes": t["sizes"][:n].tolist(),
     }
 
 
@@ -112,10 +116,10 @@ def referee_now(match: line.Match) -> dict[str, Any]:
         "passes": match.passes,
         "ply": match.ply,
         "ends": match.ends,
-        "locked": match.locked,
-        "lacks": match.lacks,
-        "lacks_double": match.lacks_double,
-        "hands": [sorted(map(line.written, hand)) for hand in match.hands],
+        "locked": number_bits(match.locked),
+        "lacks": [number_bits(flags) for flags in match.lacks],
+        "lacks_double": [number_bits(flags) for flags in match.lacks_double],
+        "hands": [sum(1 << line.tile_id(tile) for tile in hand) for hand in match.hands],
         "sizes": match.sizes,
     }
 
@@ -175,8 +179,8 @@ class Pair:
         rewards = match.step(int(action[0]))
         self.by_hand.step(action)
         self.by_match.step(action)
-        assert np.allclose(self.by_hand.reward[0], rewards["hand"], atol=1e-5)
-        assert np.allclose(self.by_match.reward[0], rewards["match"], atol=1e-5)
+        assert close(self.by_hand.reward[0], rewards["hand"])
+        assert close(self.by_match.reward[0], rewards["match"])
         assert bool(self.by_hand.hands_ended[0]) == match.hand_over
         assert bool(self.by_hand.terminated[0]) == match.over
         return match.hand_over
@@ -217,7 +221,11 @@ def rare_standings(rules: Rules) -> list[dict[str, Any]]:
     sides, target = rules.sides, rules.target
     zeros = [0] * sides
     run = [target - 1, *zeros[1:]]
-    found: list[dict[str, Any]] = [{"scores": run}, {"scores": run[::-1]}, {"scores": [1, *zeros[1:]]}]
+    found: list[dict[str, Any]] = [
+        {"scores": run},
+        {"scores": run[::-1]},
+        {"scores": [1, *zeros[1:]]},
+    ]
     if sides > 2 and rules.value("broken", "all_scored") == "all_scored":
         found += [
             {"scores": [target - 1] * (sides - 1) + [0]},
