@@ -42,7 +42,7 @@ demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bo
 	$(BIN)/dominozoo verify $(DEMO)/bot.dombot
 
 test: $(READY) ## Run all tests, doctests and the examples of the documentation
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY) ## Check style and format with ruff
 	$(BIN)/ruff check .
