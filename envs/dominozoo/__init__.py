@@ -1,3 +1,25 @@
-"""Domino games as PettingZoo environments."""
+"""Domino games as PettingZoo environments.
+
+Importing this package registers them: ``pettingzoo.make("aec", "dominozoo/block-v0")``.
+"""
+
+from typing import Final
+
+from pettingzoo import aec_registry, register
 
 __version__ = "0.1.0"
+
+# PettingZoo's id of each game, and its module.
+AEC_IDS: Final = {
+    "dominozoo/block-v0": "dominozoo.block_v0",
+    "dominozoo/draw-v0": "dominozoo.draw_v0",
+    "dominozoo/partnership-v0": "dominozoo.partnership_v0",
+    "dominozoo/cutthroat-v0": "dominozoo.cutthroat_v0",
+    "dominozoo/six-love-v0": "dominozoo.six_love_v0",
+    "dominozoo/chiva-v0": "dominozoo.chiva_v0",
+    "dominozoo/french-v0": "dominozoo.french_v0",
+}
+
+for _id, _module in AEC_IDS.items():
+    if _id not in aec_registry:
+        register("aec", _id, f"{_module}:env")

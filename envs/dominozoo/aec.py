@@ -1,0 +1,233 @@
+"""One table behind PettingZoo's AEC API, for every game.
+
+A game's module, ``block_v0`` say, names the game and documents it; all that is done is done here.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import logger, spaces
+from gymnasium.utils import EzPickle
+from pettingzoo.utils.env import AECEnv
+from pettingzoo.utils.wrappers import (
+    AssertOutOfBoundsWrapper,
+    OrderEnforcingWrapper,
+    TerminateIllegalWrapper,
+)
+
+from dominozoo.line.batch import ENDED
+from dominozoo.line.score import CUT, MATCH_OVER
+from dominozoo.notation import new_game, setup_of
+from dominozoo.render.text import draw
+from dominozoo.rules import make_rules
+from dominozoo.tables import check_reward, fresh_seed, split_seed
+
+Json = dict[str, Any]
+Observation = dict[str, npt.NDArray[Any]]
+
+RENDER_MODES: Final = ("human", "ansi")
+
+
+def metadata(game: str) -> Json:
+    """PettingZoo's metadata of a game."""
+    return {
+        "name": f"{game}_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 1,
+        "is_parallelizable": False,
+    }
+
+
+class TableEnv(AECEnv[str, Observation, int], EzPickle):
+    """One table of a game; an episode is a match.
+
+    The modules' ``raw_env`` classes are this with a game's name. Illegal actions raise ValueError.
+    A pickled or copied environment goes on from where it was.
+
+    Attributes:
+        rules: the game with all its options.
+    """
+
+    game: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        reward: str = "hand",
+        max_hands: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        """Set up an environment.
+
+        Args:
+            reward: "hand" rewards each hand, "match" the match alone.
+            max_hands: end the episode after this many hands; None plays the match to its end.
+            render_mode: None, "human" (prints) or "ansi" (``render()`` returns the text).
+            **options: the game's options.
+
+        Raises:
+            RulesError: an option that the game lacks, or a value that it doesn't take.
+            ValueError: any other argument out of range.
+        """
+        arguments = {"reward": reward, "max_hands": max_hands, "render_mode": render_mode}
+        EzPickle.__init__(self, **arguments, **options)  # type: ignore[no-untyped-call]
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(
+                f"render_mode must be None, {' or '.join(RENDER_MODES)}, not {render_mode!r}"
+            )
+        self.render_mode = render_mode
+        self.rules = make_rules(self.game, **options)
+        limit, self._by_match = check_reward(reward, max_hands)
+        self._table = new_game(self.rules, limit, self._by_match)
+        self._names = tuple(f"player_{seat}" for seat in range(self.rules.players))
+        self._seats = {name: seat for seat, name in enumerate(self._names)}
+        self.possible_agents = list(self._names)
+        self._observation_spaces = {name: self._new_space() for name in self._names}
+        self._action_spaces = {
+            name: spaces.Discrete(self._table.num_actions) for name in self._names
+        }
+        self._seeded = False
+
+    def __getstate__(self) -> Json:
+        """The whole environment, mid-game too, not only its arguments as EzPickle has it."""
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: Json) -> None:
+        """Go on from a pickled environment."""
+        self.__dict__.update(state)
+
+    def _new_space(self) -> spaces.Dict:
+        high = self._table.layout.high()
+        return spaces.Dict(
+            {
+                "observation": spaces.Box(np.zeros_like(high), high, dtype=np.int16),
+                "action_mask": spaces.Box(0, 1, (self._table.num_actions,), np.int8),
+            }
+        )
+
+    def observation_space(self, agent: str) -> gymnasium.Space[Any]:
+        """Dict of "observation", int16 vector, and "action_mask", int8; the same object always."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.Space[Any]:
+        """Discrete action ids; the same object always."""
+        return self._action_spaces[agent]
+
+    @property
+    def state_space(self) -> spaces.Box:
+        """The space of ``state()``: the whole table, int16."""
+        high = self._table.state_layout.high()
+        return spaces.Box(np.zeros_like(high), high, dtype=np.int16)
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a match.
+
+        Args:
+            seed: 0..2**64-1, restarts the stream of deals; None goes on with it.
+            options: set-ups: deal, opener, scores, stake, decider, or position; others are ignored.
+
+        Raises:
+            ValueError: if seed or set-up can't be; the table is as before then.
+        """
+        setup = setup_of(options)
+        if seed is None and not self._seeded:
+            seed = fresh_seed()
+        turn = self._table.reset(None if seed is None else split_seed(seed), setup)
+        self._seeded = True
+        self.agents = list(self._names)
+        self.rewards = dict.fromkeys(self._names, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self._names, 0.0)
+        self.terminations = dict.fromkeys(self._names, False)
+        self.truncations = dict.fromkeys(self._names, False)
+        self.infos = {name: {} for name in self._names}
+        self.agent_selection = self._names[turn]
+        self._skip_agent_selection = None  # type: ignore[assignment]
+        self._rewarded = False
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Make the action of ``agent_selection``; a finished agent's action is None.
+
+        Raises:
+            ValueError: if the action is illegal, with the reason; nothing has moved then.
+        """
+        agent = self.agent_selection
+        if not self.agents:
+            raise ValueError("all agents have finished: call reset()")
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)  # type: ignore[arg-type]
+            return
+        try:
+            move = operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            raise ValueError(f"{agent} is to move: {action!r} is no action id") from None
+        code = self._table.step(move)
+        self._cumulative_rewards[agent] = 0.0
+        if self._rewarded:
+            self.rewards = dict.fromkeys(self._names, 0.0)
+            self._rewarded = False
+        if self.infos[agent]:
+            self.infos[agent] = {}
+        self.agent_selection = self._names[code if code < ENDED else self._end_hand(code // ENDED)]
+        if self.render_mode == "human":
+            self.render()
+
+    def _end_hand(self, status: int) -> int:
+        """Hand out rewards and infos, deal or end the episode; returns the seat to select."""
+        self.rewards = dict(zip(self._names, self._table.rewards, strict=True))
+        self._accumulate_rewards()
+        self._rewarded = True
+        for name, last in zip(self._names, self._table.last_hands(), strict=True):
+            self.infos[name] = {"last_hand": last}
+        if not status & (MATCH_OVER | CUT):
+            return self._table.deal()
+        truncated = bool(status & CUT) and self._by_match == 1
+        ended = self.truncations if truncated else self.terminations
+        ended.update(dict.fromkeys(self._names, True))
+        return 0
+
+    def observe(self, agent: str) -> Observation:
+        """A new observation of an agent; the mask is all zeros unless it is to move."""
+        row, mask = self._table.observe(self._seats[agent])
+        return {"observation": row, "action_mask": mask}
+
+    def state(self) -> npt.NDArray[np.int16]:
+        """The whole table as a vector, hidden tiles too, for a centralised critic."""
+        return self._table.state()
+
+    def position(self) -> Json:
+        """The whole table as JSON types; ``reset(options={"position": ...})`` goes on from it."""
+        return self._table.position()
+
+    def view(self, agent: str) -> Json:
+        """What an agent may know of the table, as JSON types."""
+        return self._table.view(self._seats[agent])
+
+    def render(self) -> str | None:
+        """The table as text: returned ("ansi") or printed ("human")."""
+        if self.render_mode is None:
+            logger.warn("render() needs render_mode='ansi' or 'human' at the environment's making")
+            return None
+        text = draw(self.position())
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+
+def wrap(env: TableEnv) -> OrderEnforcingWrapper[str, Observation, int]:
+    """PettingZoo's wrappers: an illegal action ends the episode at -1, calls must be in order."""
+    legal = TerminateIllegalWrapper(env, illegal_reward=-1)
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(legal))
