@@ -18,6 +18,7 @@ AEC_IDS: Final = {
     "dominozoo/six-love-v0": "dominozoo.six_love_v0",
     "dominozoo/chiva-v0": "dominozoo.chiva_v0",
     "dominozoo/french-v0": "dominozoo.french_v0",
+    "dominozoo/truc-v0": "dominozoo.truc_v0",
 }
 
 for _id, _module in AEC_IDS.items():

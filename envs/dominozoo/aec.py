@@ -23,7 +23,7 @@ from pettingzoo.utils.wrappers import (
 
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import CUT, MATCH_OVER
-from dominozoo.notation import new_game, setup_of
+from dominozoo.notation import new_game, record_of, setup_of
 from dominozoo.render.text import draw
 from dominozoo.rules import make_rules
 from dominozoo.tables import check_reward, fresh_seed, split_seed
@@ -77,16 +77,16 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
             ValueError: any other argument out of range.
         """
         arguments = {"reward": reward, "max_hands": max_hands, "render_mode": render_mode}
-        EzPickle.__init__(self, **arguments, **options)  # type: ignore[no-untyped-call]
-        super().__init__()
+        EzPickle.__init__(self, **arguments, **options)
+        super().__init__()  # type: ignore[no-untyped-call]
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(
                 f"render_mode must be None, {' or '.join(RENDER_MODES)}, not {render_mode!r}"
             )
         self.render_mode = render_mode
         self.rules = make_rules(self.game, **options)
-        limit, self._by_match = check_reward(reward, max_hands)
-        self._table = new_game(self.rules, limit, self._by_match)
+        self._max_hands, self._by_match = check_reward(reward, max_hands)
+        self._table = new_game(self.rules, self._max_hands, self._by_match)
         self._names = tuple(f"player_{seat}" for seat in range(self.rules.players))
         self._seats = {name: seat for seat, name in enumerate(self._names)}
         self.possible_agents = list(self._names)
@@ -211,6 +211,10 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
     def view(self, agent: str) -> Json:
         """What an agent may know of the table, as JSON types."""
         return self._table.view(self._seats[agent])
+
+    def record(self) -> list[Json]:
+        """The game record since the reset; :mod:`dominozoo.notation` writes and replays it."""
+        return record_of(self._table, self._max_hands)
 
     def render(self) -> str | None:
         """The table as text: returned ("ansi") or printed ("human")."""

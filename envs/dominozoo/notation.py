@@ -9,7 +9,9 @@ refuses a record that says otherwise.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -17,8 +19,10 @@ import numpy.typing as npt
 
 from dominozoo.fields import Layout
 from dominozoo.line import position as line_position
+from dominozoo.line.batch import ENDED
 from dominozoo.line.game import LineGame
-from dominozoo.rules import LINE, Rules
+from dominozoo.line.score import CUT, MATCH_OVER
+from dominozoo.rules import LINE, Rules, make_rules
 
 Json = dict[str, Any]
 
@@ -66,8 +70,24 @@ class Game(Protocol):
         """The last finished hand as each seat knows it."""
         ...
 
+    def last_hand(self) -> Json | None:
+        """The last finished hand with every tile."""
+        ...
+
     def position(self) -> Json:
         """The whole table as JSON types."""
+        ...
+
+    def start(self) -> Json:
+        """The position at the reset."""
+        ...
+
+    def actions(self) -> list[int]:
+        """Every action since the reset."""
+        ...
+
+    def action_of(self, event: Mapping[str, Any]) -> int | None:
+        """The action of an event, None if it was no decision; ValueError names a wrong field."""
         ...
 
     def view(self, seat: int) -> Json:
@@ -83,9 +103,9 @@ def new_game(rules: Rules, max_hands: int = 0, by_match: int = 0) -> Game:
         max_hands: hands after which the episode ends, 0 = never.
         by_match: 1 rewards the match, 0 each hand.
     """
-    if rules.variant.family == LINE:
-        return LineGame(rules, max_hands, by_match)
-    raise ValueError(f"{rules.game} is not built yet")
+    if rules.variant.family == TRUC:
+        return TrucGame(rules, max_hands, by_match)
+    return LineGame(rules, max_hands, by_match)
 
 
 def setup_of(options: Mapping[str, Any] | None) -> Json:
@@ -107,9 +127,220 @@ def setup_of(options: Mapping[str, Any] | None) -> Json:
 
 def observation_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int16]:
     """The observation vector of a view's seat; ValueError if the view can't be."""
-    return line_position.observation_from_view(view)
+    return _position_of_family(view).observation_from_view(view)
 
 
 def mask_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int8]:
     """The action mask of a view's seat; ValueError if a field is missing."""
-    return line_position.mask_from_view(view)
+    return _position_of_family(view).mask_from_view(view)
+
+
+def _position_of_family(view: Mapping[str, Any]) -> Any:
+    """The module that reads the views of a view's game."""
+    rules = make_rules(line_position.field_of(view, "game"))
+    return truc_position if rules.variant.family == TRUC else line_position
+
+
+# Lines of a game record that are no events.
+HEADER: Final = "game"
+HAND: Final = "hand"
+HAND_END: Final = "hand_end"
+MATCH_END: Final = "match_end"
+FORMAT: Final = 1
+HAND_FIELDS: Final = (
+    *("hand_number", "turn", "dealer", "poser", "hands", "boneyard", "scores", "stake", "decider"),
+)
+
+
+def record_of(game: Game, max_hands: int = 0) -> list[Json]:
+    """The game record of everything played since the reset, a JSON object a line.
+
+    * a header: ``kind`` "game", ``format``, ``game``, ``rules``, ``seed`` (two words of 32 bits),
+      ``max_hands`` and ``start``, the position at the reset;
+    * the events as in positions;
+    * after a hand ``hand_end`` with what ``last_hand`` says, then for the next ``hand`` its deal;
+    * at the end of the episode ``match_end``.
+    """
+    start = game.start()
+    header = {
+        "kind": HEADER,
+        "format": FORMAT,
+        "game": start.pop("game"),
+        "rules": start.pop("rules"),
+        "seed": start["rng"]["seed"],
+        "max_hands": max_hands or None,
+        "start": start,
+    }
+    return [header, *_played_lines(_game_from(header), start, game.actions())]
+
+
+def _game_from(header: Json) -> Game:
+    """The table at a record's start."""
+    rules = make_rules(header["game"], **header["rules"])
+    game = new_game(rules, header["max_hands"] or 0)
+    start = {"game": header["game"], "rules": header["rules"], **header["start"]}
+    game.reset(None, {"position": start})
+    return game
+
+
+def _played_lines(game: Game, start: Json, actions: list[int]) -> Iterator[Json]:
+    """Play actions on a table at its start; the lines that tell of them."""
+    told = len(start["events"])
+    for action in actions:
+        code = game.step(action)
+        if code < ENDED:
+            continue
+        last = game.last_hand() or {}
+        events = last.pop("events")
+        yield from events[told:]
+        told = 0
+        yield {"kind": HAND_END, **last}
+        if code // ENDED & (MATCH_OVER | CUT):
+            end = game.position()
+            yield {"kind": MATCH_END, **{k: end[k] for k in ("over", "winners", "scores")}}
+            return
+        game.deal()
+        table = game.position()
+        yield {"kind": HAND, **{k: table[k] for k in HAND_FIELDS if k in table}}
+    yield from game.position()["events"][told:]
+
+
+def write_record(path: str | Path, lines: Iterable[Json]) -> None:
+    """Write a game record as JSON lines; the file appears whole or not at all."""
+    target = Path(path)
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_record(path: str | Path) -> list[Json]:
+    """Read the lines of a game record; :func:`replay` checks them.
+
+    Raises:
+        ValueError: if a line is no JSON object; the text names it.
+    """
+    lines: list[Json] = []
+    for number, text in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number}: is no JSON: {error}") from None
+        if not isinstance(line, dict):
+            raise ValueError(f"line {number}: is no JSON object")
+        lines.append(line)
+    return lines
+
+
+def replay(lines: Sequence[Json]) -> Game:
+    """Play a game record again.
+
+    Args:
+        lines: as :func:`record_of` or :func:`read_record` give them; the record may stop anywhere
+            between two moves.
+
+    Returns:
+        The table at the record's end.
+
+    Raises:
+        ValueError: if the record says anything else than what its moves lead to; the text names
+            the first such line and its field.
+    """
+    header = _check_header(lines)
+    try:
+        game, twin = _game_from(header), _game_from(header)
+    except ValueError as error:
+        raise ValueError(f"line 1: start: {error}") from None
+    actions, refused = _play_lines(game, lines)
+    told = [header, *_played_lines(twin, header["start"], actions)]
+    _compare(lines, told)
+    if refused:
+        raise ValueError(refused)
+    if len(told) > len(lines):
+        raise ValueError(f"line {len(lines) + 1}: kind: {told[len(lines)]['kind']!r} is missing")
+    return game
+
+
+def _check_header(lines: Sequence[Json]) -> Json:
+    if not lines or lines[0].get("kind") != HEADER:
+        raise ValueError(f"line 1: kind: a game record begins with kind {HEADER!r}")
+    header = lines[0]
+    fields = ("kind", "format", "game", "rules", "seed", "max_hands", "start")
+    for field in fields:
+        if field not in header:
+            raise ValueError(f"line 1: {field}: is missing")
+    for field in header:
+        if field not in fields:
+            raise ValueError(f"line 1: {field}: is unknown")
+    if header["format"] != FORMAT:
+        raise ValueError(
+            f"line 1: format: {header['format']!r} is not {FORMAT}, which is read here"
+        )
+    if not isinstance(header["rules"], dict):
+        raise ValueError("line 1: rules: must be an object")
+    try:
+        make_rules(header["game"], **header["rules"])
+    except ValueError as error:
+        raise ValueError(f"line 1: rules: {error}") from None
+    start, hands = header["start"], header["max_hands"]
+    if hands is not None and (type(hands) is not int or hands < 1):
+        raise ValueError(f"line 1: max_hands: must be null or at least 1, not {hands!r}")
+    if not isinstance(start, dict) or not isinstance(start.get("rng"), dict):
+        raise ValueError("line 1: start: must be a position with rng")
+    if header["seed"] != start["rng"].get("seed"):
+        raise ValueError("line 1: seed: is not that of start.rng")
+    return header
+
+
+def _play_lines(game: Game, lines: Sequence[Json]) -> tuple[list[int], str]:
+    """Make the moves that the events tell of: the actions made, and why one was refused, or ""."""
+    actions: list[int] = []
+    code = 0
+    for number, line in enumerate(lines[1:], 2):
+        if line.get("kind") in (HAND_END, HAND, MATCH_END):
+            continue
+        try:
+            action = game.action_of(line)
+            if action is None:
+                continue
+            if code // ENDED & (MATCH_OVER | CUT):
+                raise ValueError("kind: the game is over")
+            code = _move(game, action, line)
+        except ValueError as error:
+            return actions, f"line {number}: {error}"
+        actions.append(action)
+    return actions, ""
+
+
+def _move(game: Game, action: int, event: Json) -> int:
+    try:
+        code = game.step(action)
+    except ValueError as error:
+        raise ValueError(f"{'kind' if event.get('tile') is None else 'tile'}: {error}") from None
+    if code >= ENDED and not code // ENDED & (MATCH_OVER | CUT):
+        game.deal()
+    return code
+
+
+def _compare(lines: Sequence[Json], told: list[Json]) -> None:
+    """ValueError at the first line of the record that is not the one told."""
+    for number, (line, right) in enumerate(zip(lines, told, strict=False), 1):
+        if line == right:
+            continue
+        for field in {**right, **line}:
+            if field not in right:
+                raise ValueError(f"line {number}: {field}: is unknown")
+            if field not in line:
+                raise ValueError(f"line {number}: {field}: is missing")
+            if line[field] != right[field]:
+                raise ValueError(
+                    f"line {number}: {field}: the game leads to {right[field]!r}, "
+                    f"not {line[field]!r}"
+                )
+    if len(lines) > len(told):
+        extra = lines[len(told)]
+        if extra.get("kind") in (HAND_END, HAND, MATCH_END):
+            raise ValueError(f"line {len(told) + 1}: kind: {extra['kind']!r} doesn't come here")

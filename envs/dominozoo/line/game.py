@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dominozoo.fields import LINE_LAYOUT, LINE_STATE_LAYOUT, Layout
 from dominozoo.line import batch
-from dominozoo.line.batch import ENDED, ILLEGAL
+from dominozoo.line.batch import ENDED, ILLEGAL, LOG_DRAW, LOG_PLAY
 from dominozoo.line.illegal import why_illegal
 from dominozoo.line.position import (
     action_of,
@@ -25,7 +25,7 @@ from dominozoo.line.position import (
 )
 from dominozoo.line.resume import go_on
 from dominozoo.line.setup import set_up
-from dominozoo.line.table import TABLE
+from dominozoo.line.table import OVER, TABLE
 from dominozoo.rules import Rules, pack_line
 from dominozoo.tiles import TILE_COUNT
 
@@ -170,6 +170,24 @@ class LineGame:
         """The whole table as JSON types."""
         return position_of(self.tables, self.packed, self.rules, self.log, self.last_hand())
 
+    def start(self) -> Json:
+        """The position at the reset."""
+        tables, log = self.origin
+        return position_of(tables, self.packed, self.rules, log, copy.deepcopy(self._earlier))
+
+    def actions(self) -> list[int]:
+        """Every action since the reset."""
+        plies = int(self.tables[0]["ply"])
+        logs = [log for _, log in self.history]
+        if self.tables[0]["phase"] != OVER:
+            logs.append(self.log[:plies])
+        rows = [row for log in logs for row in log.tolist()][int(self.origin[0][0]["ply"]) :]
+        draw = self.num_actions - 2
+        return [
+            end * TILE_COUNT + tile if kind == LOG_PLAY else draw + kind - LOG_DRAW
+            for kind, _, tile, end, *_ in rows
+        ]
+
     def view(self, seat: int) -> Json:
         """What a seat may know, as JSON types."""
         last = self.last_hand()
@@ -177,6 +195,6 @@ class LineGame:
         seen, log = seen_by(self.tables, self.log, seat)
         return view_of(seen, self.packed, self.rules, log, shown, seat)
 
-    def action_of(self, event: Mapping[str, Any]) -> int:
+    def action_of(self, event: Mapping[str, Any]) -> int | None:
         """The action id of an event; ValueError naming the field otherwise."""
         return action_of(event, int(self.packed[0]["ends"]))
