@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from dominozoo.bits import row_of
 from dominozoo.bots.heuristic import decide
 from dominozoo.line.play import forced_action
 from dominozoo.line.score import HAND_ENDED, finish, next_hand
@@ -44,7 +45,7 @@ def choose(tables: Any, packed: Any, codes: Any, rng: Any, actions: Any, where: 
     for i in range(tables.shape[0]):
         t = tables[i]
         if where[i] and t.phase != OVER and codes[i, t.turn] != OUTSIDE:
-            actions[i] = decide(t, rules, codes[i, t.turn], rng[i])
+            actions[i] = decide(t, rules, codes[i, t.turn], row_of(rng, i))
 
 
 @njit(cache=True, nogil=True)
@@ -80,8 +81,8 @@ def advance(
             if action < 0:
                 if codes[i, t.turn] == OUTSIDE:
                     break
-                action = decide(t, rules, codes[i, t.turn], rng[i])
-            if finish(t, rules, action, max_hands, 0, reward[i]) & HAND_ENDED != 0:
+                action = decide(t, rules, codes[i, t.turn], row_of(rng, i))
+            if finish(t, rules, action, max_hands, 0, row_of(reward, i)) & HAND_ENDED != 0:
                 hands[i] += 1
                 if t.phase != OVER:
                     next_hand(t, rules)

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from dominozoo.line.play import arms_begun, bits, fits, forced_action, legal, lowest
+from dominozoo.bits import bits, lowest
+from dominozoo.line.play import arms_begun, fits, forced_action, legal
 from dominozoo.line.score import penalty, pip_count
 from dominozoo.line.table import POSE, sfc32
 from dominozoo.tiles import (
@@ -47,15 +48,18 @@ VARIETY: Final = 3  # each number among the tiles left
 BLOCK: Final = 4  # chance that the next seat is stuck; then the seats after it
 CLOSE: Final = 7  # times the edge in pips that a closed table gives
 
+# Rows of WEIGHTS. In pairs the seat after the next is the partner: to stop him counts against.
+# A seat that draws when stuck loses more by it, so stopping others weighs more there.
 SOLO: Final = 0
-PAIRS: Final = 1
-CROSS: Final = 2
-# In pairs the seat after the next is the partner, so the chance to stop him counts against.
+DRAWING: Final = 1
+PAIRS: Final = 2
+CROSS: Final = 3
 WEIGHTS: Final[npt.NDArray[np.float64]] = np.array(
     [
-        [1.0, 5.0, 1.5, 0.0, 10.0, 10.0, 10.0, 1.0],
-        [1.0, 5.0, 1.5, 0.0, 10.0, -10.0, 10.0, 1.0],
-        [1.0, 5.0, 1.5, 0.0, 10.0, 10.0, 10.0, 1.0],
+        [1.0, 6.0, 2.5, 1.0, 20.0, 15.0, 15.0, 3.0],
+        [1.0, 15.0, 5.0, 5.0, 60.0, 30.0, 20.0, 4.0],
+        [1.0, 8.0, 3.0, 1.0, 20.0, -10.0, 20.0, 6.0],
+        [1.0, 5.0, 8.0, 10.0, 30.0, 30.0, 30.0, 1.0],
     ]
 )
 
@@ -189,7 +193,7 @@ def rate_hard(t: Any, rules: Any, tile: Any, end: Any, weights: Any) -> Any:
     value = weights[SHED] * shed + weights[FIT] * fit + weights[VARIETY] * variety(left)
     if HIGH[tile] == LOW[tile]:
         value += weights[DOUBLE]
-    closed = 1.0
+    closed, hold = 1.0, 0.0
     for away in range(1, rules.players):
         seat = (t.turn + away) % rules.players
         chance = stuck_chance(may_hold(t, seat, unseen), opened, np.int64(t.sizes[seat]))
@@ -197,10 +201,22 @@ def rate_hard(t: Any, rules: Any, tile: Any, end: Any, weights: Any) -> Any:
         partner = rules.pairs != 0 and away == 2
         if t.sizes[seat] <= FEW_TILES and not partner:
             chance *= 2
-        value += weights[BLOCK + away - 1] * chance
+        hold += weights[BLOCK + away - 1] * chance
+    if rules.draw != 0 and t.boneyard > 0:  # who is stuck draws until something fits
+        closed = 1.0 if opened & unseen == 0 else 0.0
     if fit == 0 and closed > 0.0:
         value += weights[CLOSE] * closed * close_edge(t, rules, left, unseen)
-    return value
+    return value + hold
+
+
+@njit(cache=True)
+def kind(rules: Any) -> Any:
+    """The row of ``WEIGHTS`` for a game."""
+    if rules.cross:
+        return CROSS
+    if rules.pairs:
+        return PAIRS
+    return DRAWING if rules.draw else SOLO
 
 
 @njit(cache=True)
@@ -285,5 +301,4 @@ def decide(t: Any, rules: Any, code: Any, rng: Any) -> Any:
         return action
     if code == RANDOM or (code == EASY and roll(rng, EASY_CARE) != 0):
         return random_move(t, rules, rng)
-    kind = CROSS if rules.cross else PAIRS if rules.pairs else SOLO
-    return best_move(t, rules, code, WEIGHTS[kind], rng)
+    return best_move(t, rules, code, WEIGHTS[kind(rules)], rng)
