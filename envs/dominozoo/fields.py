@@ -216,3 +216,15 @@ TRUC_LAYOUT: Final = Layout(
         _scaled("target", 1000, 30, "points that end the match"),
     ),
 )
+
+# Le Truc's counterpart of `LINE_STATE_LAYOUT`: absolute seats, a tile face down is seen.
+TRUC_STATE_LAYOUT: Final = Layout(
+    "truc_state",
+    1,
+    (
+        _flag("hands", "this seat holds this tile", 2, TILE_COUNT),
+        _flag("discards", "this seat discarded this tile", 2, TILE_COUNT),
+        *TRUC_LAYOUT.fields[3:],
+        _category("drawing", TILE_COUNT, "slot + 1 of each stock tile, the next to deal first", 22),
+    ),
+)

@@ -22,7 +22,9 @@ from dominozoo.line import position as line_position
 from dominozoo.line.batch import ENDED
 from dominozoo.line.game import LineGame
 from dominozoo.line.score import CUT, MATCH_OVER
-from dominozoo.rules import LINE, Rules, make_rules
+from dominozoo.rules import TRUC, Rules, make_rules
+from dominozoo.truc import position as truc_position
+from dominozoo.truc.game import TrucGame
 
 Json = dict[str, Any]
 
@@ -127,18 +129,20 @@ def setup_of(options: Mapping[str, Any] | None) -> Json:
 
 def observation_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int16]:
     """The observation vector of a view's seat; ValueError if the view can't be."""
-    return _position_of_family(view).observation_from_view(view)
+    if _is_truc(view):
+        return truc_position.observation_from_view(view)
+    return line_position.observation_from_view(view)
 
 
 def mask_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int8]:
     """The action mask of a view's seat; ValueError if a field is missing."""
-    return _position_of_family(view).mask_from_view(view)
+    return (
+        truc_position.mask_from_view(view) if _is_truc(view) else line_position.mask_from_view(view)
+    )
 
 
-def _position_of_family(view: Mapping[str, Any]) -> Any:
-    """The module that reads the views of a view's game."""
-    rules = make_rules(line_position.field_of(view, "game"))
-    return truc_position if rules.variant.family == TRUC else line_position
+def _is_truc(view: Mapping[str, Any]) -> bool:
+    return make_rules(line_position.field_of(view, "game")).variant.family == TRUC
 
 
 # Lines of a game record that are no events.

@@ -1,0 +1,243 @@
+"""Going on from a position of Domino Le Truc: its events are played again from the deal.
+
+Whatever doesn't agree is refused by the name of its field.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dominozoo.line.setup import integer, read_list
+from dominozoo.rules import Rules
+from dominozoo.tiles import TILE_COUNT
+from dominozoo.truc import batch
+from dominozoo.truc.batch import ENDED, ILLEGAL
+from dominozoo.truc.illegal import why_illegal
+from dominozoo.truc.position import KINDS, action_of, events_of, position_of
+from dominozoo.truc.setup import check_once, read_tiles, refuse_unused, set_scores, start
+from dominozoo.truc.table import HAND_SIZE
+
+Json = dict[str, Any]
+Array = npt.NDArray[Any]
+
+# Compared in this order with what the events lead to.
+REPLAYED: Final = (
+    *("board", "hands", "boneyard", "discards", "locked", "stake", "decider", "passes", "opener"),
+    *("poser", "dealer", "leader", "trick", "tricks", "multiplier", "redeals", "phase", "turn"),
+    *("ends", "legal", "over", "winners"),
+)
+OPTIONAL: Final = ("legal", "over", "winners", "ends", "last_hand", "rng")
+NEEDED: Final = (
+    *("game", "rules", "hand_number", "scores", "events"),
+    *(name for name in REPLAYED if name not in OPTIONAL),
+)
+LAST_HAND: Final = (
+    *("winner", "seat", "reason", "effect", "points", "key", "hands", "board", "events", "scores"),
+)
+WORD: Final = 0xFFFFFFFF
+
+
+def go_on(tables: Array, packed: Array, rules: Rules, position: Any) -> Json | None:
+    """Put a position on the table.
+
+    Args:
+        tables: the table, shape (1,), seeded; changed in place.
+        packed: the packed rules.
+        rules: the same rules.
+        position: as ``position()`` gives it.
+
+    Returns:
+        The last hand, or None.
+
+    Raises:
+        ValueError: if the position is over, of another game, or disagrees with itself; the text
+            begins with the first field that does.
+    """
+    try:
+        _check_fields(position, rules)
+        start(tables, packed)
+        _set_match(tables[0], rules, position)
+        _set_deal(tables, packed, position)
+        _play_again(tables, packed, rules, position)
+        last = _read_last_hand(position)
+        _compare(position, position_of(tables, packed, rules, last))
+    except ValueError as error:
+        raise ValueError(f"position.{error}") from None
+    return last
+
+
+def _check_fields(position: Any, rules: Rules) -> None:
+    if not isinstance(position, Mapping):
+        raise ValueError(f"game: a position is a mapping, not {type(position).__name__}")
+    for name in NEEDED:
+        if name not in position:
+            hint = ": this is a view, which can't be gone on from" if "seat" in position else ""
+            raise ValueError(f"{name}: is missing{hint}")
+    for name in position:
+        if name not in (*NEEDED, *OPTIONAL):
+            raise ValueError(f"{name}: is unknown; known are {', '.join((*NEEDED, *OPTIONAL))}")
+    if position["game"] != rules.module:
+        raise ValueError(f"game: {position['game']!r} is not this environment's {rules.module!r}")
+    if position["rules"] != rules.options:
+        raise ValueError(
+            f"rules: {position['rules']} are not this environment's {rules.options}; "
+            "make an environment with those options"
+        )
+    if position["phase"] == "over" or position.get("over"):
+        raise ValueError("phase: the position is over: there is nothing to go on with")
+
+
+def _set_match(record: Any, rules: Rules, position: Mapping[str, Any]) -> None:
+    refuse_unused(position, rules)
+    record["hand_number"] = integer("hand_number", position["hand_number"], 1, WORD)
+    record["dealer"] = integer("dealer", position["dealer"], 0, 1)
+    set_scores(record, rules, position)
+    generator = position.get("rng")
+    if generator is None:
+        return
+    if not isinstance(generator, Mapping) or set(generator) != {"seed", "table", "deals"}:
+        raise ValueError(f"rng: must have seed, table and deals, not {generator!r}")
+    words = read_list("rng.seed", generator["seed"], 2)
+    record["seed"] = [integer("rng.seed", word, 0, WORD) for word in words]
+    record["table"] = integer("rng.table", generator["table"], 0, WORD)
+    record["deals"] = integer("rng.deals", generator["deals"], 0, WORD)
+
+
+def _set_deal(tables: Array, packed: Array, position: Mapping[str, Any]) -> None:
+    """Take the events back: the deck as it was dealt from, discards first."""
+    record = tables[0]
+    hands, discards = (
+        [read_tiles(f"{name}[{s}]", read_list(name, position[name], 2)[s]) for s in range(2)]
+        for name in ("hands", "discards")
+    )
+    stock = read_tiles("boneyard", position["boneyard"])
+    redeals = 0
+    for index, event in enumerate(read_list("events", position["events"])):
+        name = f"events[{index}]"
+        _check_event(event, name)
+        redeals += event["kind"] == "redeal"
+        if event["kind"] in ("play", "double"):
+            hands[event["seat"]].extend(read_tiles(f"{name}.tile", [event.get("tile")]))
+    for seat in range(2):
+        if len(hands[seat]) != HAND_SIZE:
+            raise ValueError(
+                f"hands[{seat}]: with the tiles played it has {len(hands[seat])} tiles, not 3"
+            )
+        if len(discards[seat]) != HAND_SIZE * redeals:
+            raise ValueError(
+                f"discards[{seat}]: has {len(discards[seat])} tiles after {redeals} redeals"
+            )
+    named = [
+        (f"{name}[{s}]", tiles[s])
+        for name, tiles in (("hands", hands), ("discards", discards))
+        for s in range(2)
+    ]
+    check_once([*named, ("boneyard", stock)])
+    order = (1 - int(record["dealer"]), int(record["dealer"]))
+    deck: list[int] = []
+    for k in range(redeals):
+        for seat in order:
+            deck += discards[seat][HAND_SIZE * k : HAND_SIZE * (k + 1)]
+    deck += [*hands[order[0]], *hands[order[1]], *stock]
+    if len(deck) != TILE_COUNT:
+        raise ValueError(f"boneyard: {len(deck)} tiles in all, but the set has {TILE_COUNT}")
+    record["deck"] = deck
+    batch.reopen_one(tables, packed)
+
+
+def _check_event(event: Any, name: str) -> None:
+    if not isinstance(event, Mapping):
+        raise ValueError(f"{name}: must be a mapping, not {event!r}")
+    if event.get("kind") not in KINDS:
+        raise ValueError(f"{name}.kind: {event.get('kind')!r} is none of {', '.join(KINDS)}")
+    integer(f"{name}.seat", event.get("seat"), 0, 1)
+
+
+def _play_again(tables: Array, packed: Array, rules: Rules, position: Mapping[str, Any]) -> None:
+    """Make the moves that the events tell of; then each event must be as the table has it."""
+    reward = np.zeros(2)
+    for index, event in enumerate(position["events"]):
+        name = f"events[{index}]"
+        action = action_of(event)
+        if action is not None:
+            _make(tables, packed, rules, event, action, name, reward)
+        played = events_of(tables[0], packed[0])
+        if index >= len(played):
+            raise ValueError(f"{name}.kind: no {event['kind']} follows here")
+        _compare_event(event, played[index], name)
+    played = events_of(tables[0], packed[0])
+    if len(played) > len(position["events"]):
+        missing = played[len(position["events"])]["kind"]
+        raise ValueError(f"events[{len(position['events'])}]: a {missing} is missing here")
+
+
+def _make(
+    tables: Array,
+    packed: Array,
+    rules: Rules,
+    event: Mapping[str, Any],
+    action: int,
+    name: str,
+    reward: Array,
+) -> None:
+    turn = int(tables[0]["turn"])
+    if event["seat"] != turn:
+        raise ValueError(f"{name}.seat: seat {turn} is to move, not {event['seat']}")
+    code = batch.step_one(tables, packed, action, 0, 0, reward)
+    if code == ILLEGAL:
+        field = "tile" if event["kind"] in ("play", "double") else "kind"
+        raise ValueError(f"{name}.{field}: {why_illegal(tables[0], rules, action)}")
+    if code >= ENDED:
+        raise ValueError(f"{name}: ends the hand; a finished hand can't be gone on with")
+
+
+def _compare_event(event: Mapping[str, Any], played: Mapping[str, Any], name: str) -> None:
+    """ValueError if an event says other than what was played; a field left out is no matter."""
+    for field, value in event.items():
+        if field not in played:
+            raise ValueError(f"{name}.{field}: is unknown; known are {', '.join(played)}")
+        same = value == played[field]
+        if field == "tile" and value is not None and played[field] is not None:
+            same = read_tiles(name, [value]) == read_tiles(name, [played[field]])
+        if not same:
+            raise ValueError(f"{name}.{field}: it was {played[field]!r}, not {value!r}")
+
+
+def _read_last_hand(position: Mapping[str, Any]) -> Json | None:
+    """The last hand as given; what the position can tell about it must agree."""
+    last = position.get("last_hand")
+    if last is None:
+        return None
+    if not isinstance(last, Mapping) or set(last) != set(LAST_HAND):
+        raise ValueError(f"last_hand: must be null or have {', '.join(LAST_HAND)}")
+    if position["hand_number"] == 1:
+        raise ValueError("last_hand: must be null in hand 1")
+    if last["scores"] != position["scores"]:
+        raise ValueError(
+            f"last_hand.scores: the hand ended at {last['scores']}, but the position's scores are "
+            f"{position['scores']}"
+        )
+    if last["effect"] is not None:
+        raise ValueError(f"last_hand.effect: {last['effect']!r} ended the match")
+    result: Json = copy.deepcopy(dict(last))
+    return result
+
+
+def _compare(position: Mapping[str, Any], replayed: Json) -> None:
+    for name in REPLAYED:
+        given, found = position.get(name, replayed[name]), replayed[name]
+        if name in ("hands", "discards"):
+            same = [sorted(read_tiles(name, tiles)) for tiles in given] == [
+                sorted(read_tiles(name, tiles)) for tiles in found
+            ]
+        elif name == "boneyard":
+            same = read_tiles(name, given) == read_tiles(name, found)
+        else:
+            same = given == found
+        if not same:
+            raise ValueError(f"{name}: the events lead to {found!r}, not {given!r}")
