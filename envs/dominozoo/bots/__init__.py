@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from dominozoo.bots import batch, heuristic
-from dominozoo.bots.batch import OUTSIDE
+from dominozoo.bots.batch import OUTSIDE, seed_bots, uniforms
 from dominozoo.rules import LINE, Rules, RulesError
 
-__all__ = ["BOTS", "DESCRIPTIONS", "OUTSIDE", "Kernels", "kernels"]
+__all__ = ["BOTS", "DESCRIPTIONS", "OUTSIDE", "Kernels", "kernels", "seed_bots", "uniforms"]
 
 # The short codes; every family of games has a bot of its own for each.
 BOTS: Final[dict[str, int]] = {
@@ -36,13 +36,12 @@ DESCRIPTIONS: Final[dict[str, str]] = {
 class Kernels(NamedTuple):
     """The compiled functions of a family of games; signatures as in ``dominozoo.bots.batch``."""
 
-    seed_bots: Any
     choose: Any
     advance: Any
 
 
 _FAMILIES: Final[dict[str, Kernels]] = {
-    LINE: Kernels(batch.seed_bots, batch.choose, batch.advance),
+    LINE: Kernels(batch.choose, batch.advance),
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from dominozoo.bits import row_of
-from dominozoo.bots.heuristic import decide
+from dominozoo.bots.heuristic import decide, roll
 from dominozoo.line.play import forced_action
 from dominozoo.line.score import HAND_ENDED, finish, next_hand
 from dominozoo.line.table import OVER, sfc32
@@ -32,6 +32,13 @@ def seed_bots(rng: Any, low: Any, high: Any, first: Any) -> None:
         for _ in range(15):
             _, a, b, c, d = sfc32(a, b, c, d)
         rng[i, 0], rng[i, 1], rng[i, 2], rng[i, 3] = a, b, c, d
+
+
+@njit(cache=True, nogil=True)
+def uniforms(rng: Any, where: Any, out: Any) -> None:
+    """Draw a number in 0..1, 1 excluded, from each generator ``where`` (k,) into float64 (k,)."""
+    for k in range(where.shape[0]):
+        out[k] = roll(row_of(rng, where[k]), 1 << 30) / np.float64(1 << 30)
 
 
 @njit(cache=True, nogil=True)

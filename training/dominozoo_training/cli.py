@@ -1,0 +1,170 @@
+"""The command line, ``dominozoo``.
+
+Each command imports what it needs, so that ``list`` and the arena of scripted bots run without
+torch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+if TYPE_CHECKING:
+    from dominozoo_training.evaluation.arena import Result, Setting
+
+BAD_INPUT: Final = 2
+
+app = typer.Typer(
+    name="dominozoo",
+    help="Domino games: train policies, judge them, play them, take them elsewhere.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@contextmanager
+def refusing(*errors: type[Exception]) -> Iterator[None]:
+    """Turn errors of bad input into one line on stderr and exit code 2."""
+    try:
+        yield
+    except errors as error:
+        typer.echo(f"dominozoo: {error}", err=True)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def write_json(path: str, value: Any) -> None:
+    """Write JSON to a file, whole or not at all; "-" prints it."""
+    text = json.dumps(value, indent=1) + "\n"
+    if path == "-":
+        typer.echo(text, nl=False)
+        return
+    target = Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def check_writable(path: str) -> None:
+    """Refuse an output file that could not be written, before anything is computed.
+
+    Raises:
+        OSError: naming the folder.
+    """
+    folder = Path(path).parent
+    if path == "-":
+        return
+    if not folder.is_dir():
+        raise FileNotFoundError(f"json: the folder {folder} does not exist; make it first")
+    if Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise PermissionError(f"json: {path} can't be written; name a file in a writable folder")
+
+
+@app.command("list")
+def list_games() -> None:
+    """Show the games with their options, and the scripted bots."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from dominozoo.bots import DESCRIPTIONS
+    from dominozoo.rules import VARIANTS
+
+    console = Console()
+    games = Table("game", "what", "option", "default", "takes")
+    for name, variant in VARIANTS.items():
+        first = (name, variant.title)
+        for key, option in variant.options.items():
+            games.add_row(*first, key, str(option.default), option.takes())
+            first = ("", "")
+        games.add_section()
+    console.print(games)
+    bots = Table("bot", "how it plays")
+    for name, words in DESCRIPTIONS.items():
+        bots.add_row(name, words)
+    console.print(bots)
+
+
+@app.command()
+def arena(
+    game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
+    players: Annotated[
+        str,
+        typer.Option(help="Two or more, with commas: hard, a checkpoint folder, x.dombot, mod:f."),
+    ],
+    deals: Annotated[int, typer.Option(help="Deals, each played in every rotation.")] = 20000,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 1,
+    unit: Annotated[str, typer.Option(help="hand or match.")] = "hand",
+    opening: Annotated[
+        str | None,
+        typer.Option(help="both, rule or free. Default: both where winners pose, else rule."),
+    ] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the result here; - prints it alone.")
+    ] = None,
+) -> None:
+    """Judge players against each other: duplicate deals, seats rotated, 95 % intervals."""
+    from dominozoo.rules import RulesError
+    from dominozoo_training.evaluation.arena import ArenaError, as_json, make_setting, run_arena
+    from dominozoo_training.evaluation.entrants import EntrantError, load_entrant, split_players
+
+    with refusing(RulesError, ArenaError, EntrantError, OSError):
+        setting = make_setting(game, deals, seed, unit, opening)
+        entrants = [load_entrant(spec, setting.rules) for spec in split_players(players)]
+        if json_file is not None:
+            check_writable(json_file)
+        with progress_bar("arena") as progress:
+            results = run_arena(setting.rules, entrants, deals, seed, unit, opening, progress)
+        if json_file is not None:
+            write_json(json_file, as_json(setting, results))
+    if json_file != "-":
+        show_results(setting, results)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Any]:
+    """A bar on stderr, gone when done; yields ``report(done, total)``."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def show_results(setting: Setting, results: list[Result]) -> None:
+    """Print the arena's results as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=f"{setting.rules}: {setting.unit}s, opening {setting.opening}, "
+        f"{setting.deals} deals, seed {setting.seed}",
+        caption=f"Even is {100 / setting.rules.sides:.1f} %. Intervals: 95 % over deals.",
+    )
+    for heading in ("a", "b"):
+        table.add_column(heading)
+    for heading in ("games", "a wins", "95 %", "points"):
+        table.add_column(heading, justify="right")
+    for r in results:
+        bounds = f"{100 * r.low:.1f} .. {100 * r.high:.1f}"
+        row = (r.a, r.b, str(r.games), f"{100 * r.win_rate:.2f} %", bounds, f"{r.points:+.4f}")
+        table.add_row(*row)
+    Console().print(table)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
