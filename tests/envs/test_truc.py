@@ -21,6 +21,7 @@ from dominozoo.bits import bits, lowest
 from dominozoo.bots.heuristic import roll
 from dominozoo.fields import TRUC_LAYOUT
 from dominozoo.notation import read_record, record_of, replay, write_record
+from dominozoo.render.text import draw
 from dominozoo.rules import RulesError, make_rules, pack_line, pack_truc
 from dominozoo.tables import Tables
 from dominozoo.tiles import ALL_TILES, TRUC_NAMES, TRUC_TILES, mask_of, tiles_of, truc_slot
@@ -928,3 +929,22 @@ def test_a_game_record_is_played_again(redeals: int, tmp_path: Path) -> None:
     spoilt[-2]["points"] += 1
     with pytest.raises(ValueError, match="points: the game leads to"):
         replay(spoilt)
+
+
+def test_the_table_as_text() -> None:
+    game = start(["7-3", "8-4", "4-1"], ["6-6", "5-0", "3-1"], "stand", "7-3", "x6-6", "accept")
+    game.step(action_of("x5-0"))
+    assert draw(game.view(N)).splitlines() == [
+        "Domino Le Truc, hand 1, target 30, worth 2",
+        "> player_0:  2 tiles, score   0   8-4 4-1 (you)",
+        "  player_1:   1 tile, score   0   ##",
+        "  boneyard: 22",
+        "  player_1 deals",
+        "  trick 1: player_0 7-3, player_1 6-6 doubled: player_1 wins",
+        "  trick 2: player_1 ## calls double",
+        "  last: player_1 lays a tile face down: double",
+        "  player_0 to move",
+    ]
+    for game in positions(60, max_redeals=2):
+        assert draw(game.position())
+        assert draw(game.view(0))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dominozoo.render import truc
 from dominozoo.rules import Rules, make_rules
 
 HIDDEN: Final = "##"
@@ -31,7 +32,8 @@ def draw(table: Table) -> str:
         Several lines without a newline at the end.
     """
     rules = make_rules(table["game"], **table["rules"])
-    lines = [_title(table, rules), *_seats(table, rules), *_board(table), _ends(table)]
+    board = truc.board_lines(table) if "trick" in table else [*_board(table), _ends(table)]
+    lines = [_title(table, rules), *_seats(table, rules), *board]
     lines += [_last_move(table), _outlook(table)]
     return "\n".join(line for line in lines if line)
 
@@ -45,8 +47,9 @@ def _title(table: Table, rules: Rules) -> str:
     parts = [rules.variant.title, f"hand {table['hand_number']}", f"target {rules.target}"]
     if table["decider"]:
         parts.append("decider")
-    if table["stake"] > 1:
-        parts.append(f"worth {table['stake']}")
+    worth = table["stake"] * table.get("multiplier", 1)
+    if worth > 1:
+        parts.append(f"worth {worth}")
     return ", ".join(parts)
 
 
@@ -101,7 +104,10 @@ def _ends(table: Table) -> str:
 def _last_move(table: Table) -> str:
     if not table["events"]:
         return ""
-    return f"  last: {event_text(table['events'][-1], bool(table['locked']))}"
+    event = table["events"][-1]
+    if "trick" in table:
+        return f"  last: {truc.event_text(event)}"
+    return f"  last: {event_text(event, bool(table['locked']))}"
 
 
 def event_text(event: Mapping[str, Any], cross: bool = False) -> str:

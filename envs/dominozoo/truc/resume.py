@@ -19,7 +19,7 @@ from dominozoo.truc import batch
 from dominozoo.truc.batch import ENDED, ILLEGAL
 from dominozoo.truc.illegal import why_illegal
 from dominozoo.truc.position import KINDS, action_of, events_of, position_of
-from dominozoo.truc.setup import check_once, read_tiles, refuse_unused, set_scores, start
+from dominozoo.truc.setup import check_once, read_tiles, set_scores, start
 from dominozoo.truc.table import HAND_SIZE
 
 Json = dict[str, Any]
@@ -93,7 +93,6 @@ def _check_fields(position: Any, rules: Rules) -> None:
 
 
 def _set_match(record: Any, rules: Rules, position: Mapping[str, Any]) -> None:
-    refuse_unused(position, rules)
     record["hand_number"] = integer("hand_number", position["hand_number"], 1, WORD)
     record["dealer"] = integer("dealer", position["dealer"], 0, 1)
     set_scores(record, rules, position)
