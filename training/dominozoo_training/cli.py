@@ -133,6 +133,48 @@ def arena(
         show_results(setting, results)
 
 
+@app.command()
+def train(
+    game: Annotated[
+        str | None, typer.Argument(help="A game; --resume and --config know theirs.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="As ppo.clip=0.1.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file of settings.")] = None,
+    name: Annotated[str | None, typer.Option(help="The run's folder is runs/NAME.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="A run's folder: go on there.")] = None,
+    force: Annotated[bool, typer.Option(help="Replace an earlier run in the folder.")] = False,
+    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    minutes: Annotated[float | None, typer.Option(help="Budget in minutes.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of weights, deals and moves.")] = None,
+) -> None:
+    """Train a policy by self-play. Ctrl-C saves and ends; --resume goes on."""
+    import shlex
+    import sys
+
+    with refusing(ImportError):
+        from dominozoo_training.learning.config import ConfigError
+        from dominozoo_training.learning.start import RUNS, is_setting, plan
+        from dominozoo_training.learning.trainer import TrainingError
+        from dominozoo_training.learning.trainer import train as run_training
+        from dominozoo_training.policy.checkpoint import CheckpointError
+
+    words = list(settings or [])
+    if game is not None and is_setting(game):
+        words.insert(0, game)
+        game = None
+    options = {"device": device, "budget.minutes": minutes, "seed": seed}
+    with refusing(ConfigError, CheckpointError, TrainingError):
+        if name is not None and out is not None:
+            raise ConfigError("give --name or --out, not both")
+        folder = RUNS / name if name is not None else out
+        told, run = plan(game, words, config=config, out=folder, resume=resume, options=options)
+        command = shlex.join(["dominozoo", *sys.argv[1:]])
+        run_training(told, run, resume=resume is not None, force=force, command=command)
+
+
 @contextmanager
 def progress_bar(title: str) -> Iterator[Any]:
     """A bar on stderr, gone when done; yields ``report(done, total)``."""
@@ -168,3 +210,7 @@ def show_results(setting: Setting, results: list[Result]) -> None:
 def main() -> None:
     """Run the command line."""
     app()
+
+
+if __name__ == "__main__":
+    main()

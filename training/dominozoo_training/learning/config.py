@@ -248,7 +248,7 @@ def check(data: Mapping[str, Any]) -> Config:
         raise ConfigError(f"game: {error}") from None
     if rules.variant.family != LINE:
         raise ConfigError(f"game: {rules.game} can't be trained yet")
-    return config
+    return config.model_copy(update={"game": str(rules)})
 
 
 def numbers_from_text(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from dominozoo_training.learning.config import Ppo
-from dominozoo_training.learning.rollout import Batch, Seen, spread
-from dominozoo_training.policy.network import Critic, PolicyNetwork
+from dominozoo_training.learning.rollout import Batch, Seen
+from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
 REPORTED = ("policy_loss", "critic_loss", "value_loss", "entropy", "kl", "clipped", "grad_norm")
 

@@ -6,7 +6,7 @@ decision is made, and kept for the update; there is no Python loop over tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ import torch
 from torch import Tensor
 
 from dominozoo.tables import Tables
-from dominozoo.tiles import TILE_COUNT
-from dominozoo_training.policy.encoding import Legal
-from dominozoo_training.policy.network import MASKED, Critic, PolicyNetwork
+from dominozoo_training.policy.compiled import describe
+from dominozoo_training.policy.encoding import LineEncoder
+from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the networks read at a decision on each of N tables; K legal actions in all.
+    """``policy.compiled.Inputs`` as tensors: a decision on each of N tables, K legal actions in all.
 
     Attributes:
         actions: (K, columns) float32, for the policy's ``score``, table by table.
@@ -80,36 +80,19 @@ class Batch:
 
 def relative_hands(
     records: npt.NDArray[Any], turn: npt.NDArray[np.int8], players: int
-) -> npt.NDArray[np.uint8]:
-    """All hands seen from the seats to move: (B, players, 28) uint8, 1 = held."""
+) -> npt.NDArray[np.uint32]:
+    """All hands seen from the seats to move: (B, players) uint32, bit = tile id."""
     seats = (turn[:, None].astype(np.int64) + np.arange(players)) % players
-    hands = np.take_along_axis(records["hands"], seats, axis=1).astype("<u4")
-    as_bytes = hands.view(np.uint8).reshape(len(hands), players, 4)
-    return np.unpackbits(as_bytes, axis=2, bitorder="little")[:, :, :TILE_COUNT]
+    hands: npt.NDArray[np.uint32] = np.take_along_axis(records["hands"], seats, axis=1)
+    return hands
 
 
-def look(tables: Tables, policy: PolicyNetwork, critic: Critic, device: torch.device) -> Seen:
+def look(tables: Tables, coder: LineEncoder, device: torch.device) -> Seen:
     """Describe the decisions that the tables wait for."""
-    rows, ids = np.divmod(np.flatnonzero(tables.mask), tables.num_actions)
-    columns = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    observation = torch.from_numpy(tables.observation).to(device)
     hands = relative_hands(tables.records, tables.turn, tables.rules.players)
-    state = policy.encoder.state(observation)
-    legal = Legal(torch.from_numpy(rows).to(device), torch.from_numpy(ids).to(device))
-    return Seen(
-        policy.action_inputs(state, legal),
-        legal.rows,
-        torch.from_numpy(columns).to(device),
-        legal.actions,
-        policy.value_inputs(state),
-        critic.inputs(state, torch.from_numpy(hands).to(device)),
-    )
-
-
-def spread(flat: Tensor, rows: Tensor, columns: Tensor, count: int) -> Tensor:
-    """Lay a flat list out by table: (K,) to (count, most legal actions); the rest is MASKED."""
-    grid = flat.new_full((count, int(columns.max()) + 1), MASKED)
-    return grid.index_put((rows, columns), flat)
+    inputs = describe(coder, tables.observation, tables.mask, hands)
+    arrays = (getattr(inputs, field.name) for field in fields(inputs))
+    return Seen(*(torch.from_numpy(array).to(device) for array in arrays))
 
 
 def sample(logits: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
@@ -227,7 +210,7 @@ class Player:
         moments, choices, log_probs = [], [], []
         hands = forced = 0
         for t in range(steps):
-            seen = look(tables, self.policy, self.critic, self.device)
+            seen = look(tables, self.policy.encoder, self.device)
             chosen, log_prob = self.decide(seen)
             turn[t] = tables.turn
             self.move(seen, chosen)
@@ -238,7 +221,7 @@ class Player:
             choices.append(chosen)
             log_probs.append(log_prob)
         turn[steps] = tables.turn
-        after = look(tables, self.policy, self.critic, self.device)
+        after = look(tables, self.policy.encoder, self.device)
         values = np.stack(
             [self.critic.net(seen.critic).cpu().numpy() for seen in [*moments, after]]
         )

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.tiles import HIGH, LOW, NUMBERS, PIPS, TILE_COUNT
 
+ENCODING_VERSION: Final = 1  # goes up when a column changes: older weights no longer fit
 MARKS: Final = NUMBERS + 1  # 0 = no end, else number + 1
 BY_SEAT: Final = ("lacks", "lacks_double", "sizes", "scores")
 
@@ -148,6 +149,17 @@ class LineEncoder(nn.Module):
     def action_columns(self) -> int:
         """Columns of a described action, ``State.summary`` left out."""
         return 3 * self.number_columns + 9 + 3 * (self.seats - 1)
+
+    @property
+    def value_columns(self) -> int:
+        """Columns that the policy's own value reads."""
+        return self.state_columns + (NUMBERS + self.ends) * self.number_columns
+
+    @property
+    def critic_columns(self) -> int:
+        """Columns that the critic reads."""
+        by_seat = TILE_COUNT + NUMBERS + self.ends + 1
+        return self.state_columns + self.seats * by_seat + self.ends * (MARKS + 1)
 
     def field(self, observation: Tensor, name: str) -> Tensor:
         """A named field of the observation, (B, *shape); by seat for the encoder's seats alone."""

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.rules import Rules, pack_line
-from dominozoo.tiles import NUMBERS, TILE_COUNT
+from dominozoo.tiles import NUMBERS
 from dominozoo_training.policy.encoding import (
     MARKS,
     Everything,
@@ -64,8 +64,7 @@ class PolicyNetwork(nn.Module):
         self.value_hidden = tuple(value_hidden)
         coder = self.encoder
         self.score = layers(coder.action_columns + coder.state_columns, self.hidden, 1)
-        value_columns = coder.state_columns + (NUMBERS + ends) * coder.number_columns
-        self.worth = layers(value_columns, self.value_hidden, 1)
+        self.worth = layers(coder.value_columns, self.value_hidden, 1)
 
     @classmethod
     def for_rules(cls, rules: Rules, **sizes: tuple[int, ...]) -> PolicyNetwork:
@@ -134,9 +133,7 @@ class Critic(nn.Module):
         self.players = players
         self.hidden = tuple(hidden)
         self.encoder = LineEncoder(ends, players)
-        by_seat = TILE_COUNT + NUMBERS + ends + 1
-        inputs = self.encoder.state_columns + players * by_seat + ends * MARKS + ends
-        self.net = layers(inputs, self.hidden, players)
+        self.net = layers(self.encoder.critic_columns, self.hidden, players)
 
     @classmethod
     def for_rules(cls, rules: Rules, hidden: tuple[int, ...] = (128, 128)) -> Critic:
@@ -172,6 +169,15 @@ class Critic(nn.Module):
         """
         values: Tensor = self.net(self.inputs(self.encoder.state(observation), hands))
         return values
+
+
+def spread(flat: Tensor, rows: Tensor, columns: Tensor, count: int) -> Tensor:
+    """Lay a flat list out by row: (K,) to (count, most legal actions); the rest is MASKED.
+
+    Far fewer columns than there are action ids, so that a softmax costs next to nothing.
+    """
+    grid = flat.new_full((count, int(columns.max()) + 1), MASKED)
+    return grid.index_put((rows, columns), flat)
 
 
 def legal_entries(mask: Tensor) -> Legal:

@@ -1,0 +1,82 @@
+"""From the words of the command line to a configuration and a run's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dominozoo.rules import RulesError, parse
+from dominozoo_training.learning.config import (
+    Config,
+    ConfigError,
+    check,
+    load_config,
+    merge,
+    read_override,
+)
+from dominozoo_training.learning.state import resumable_config
+
+CONFIGS: Final = Path("configs")
+RUNS: Final = Path("runs")
+
+
+def is_setting(word: str) -> bool:
+    """True for ``ppo.clip=0.1``, False for ``block`` and ``draw(players=3)``."""
+    return "=" in word.partition("(")[0]
+
+
+def config_files(game: str | None, explicit: Path | None) -> list[Path]:
+    """The files to read: ``configs/default.yaml``, then the given one or the game's own."""
+    files = [CONFIGS / "default.yaml"]
+    if explicit is not None:
+        return [*(file for file in files if file.exists()), explicit]
+    if game is not None:
+        try:
+            files.append(CONFIGS / f"{parse(game).game}.yaml")
+        except RulesError as error:
+            raise ConfigError(f"game: {error}") from None
+    return [file for file in files if file.exists()]
+
+
+def plan(
+    game: str | None,
+    settings: Sequence[str],
+    *,
+    config: Path | None = None,
+    out: Path | None = None,
+    resume: Path | None = None,
+    options: dict[str, Any] | None = None,
+) -> tuple[Config, Path]:
+    """Work out what to do and where.
+
+    Args:
+        game: text form; None takes the configuration's.
+        settings: ``key=value`` overrides.
+        config: a YAML file.
+        out: the run's folder; None makes one under ``runs/`` from the game's text form.
+        resume: an earlier run's folder; its configuration is the base.
+        options: dotted keys with values that win over everything; None values are left out.
+
+    Raises:
+        ConfigError: as ``load_config``, or for options that exclude each other.
+        CheckpointError: if ``resume`` is no run with a checkpoint.
+    """
+    words = [*settings, *(f"{k}={v}" for k, v in (options or {}).items() if v is not None)]
+    if resume is not None:
+        if out is not None or config is not None:
+            raise ConfigError("--resume goes on in its own folder: leave out --out and --config")
+        data = resumable_config(resume)
+        if game is not None:
+            data["game"] = str(parse(game))
+        for word in words:
+            merge(data, read_override(word))
+        return check(data), resume
+    found = load_config(game, config_files(game, config), words)
+    return found, out if out is not None else RUNS / run_name(found)
+
+
+def run_name(config: Config) -> str:
+    """A folder's name for a game and seed: ``draw-players=3-seed=1``."""
+    name = config.game.replace("(", "-").replace(")", "").replace(", ", "-")
+    return f"{name}-seed={config.seed}"

@@ -1,0 +1,266 @@
+"""Everything that a run consists of, and how it is saved and restored bit by bit.
+
+A checkpoint of a run is a policy's folder (``policy.checkpoint``) with three files more:
+``training.safetensors`` (critic, optimiser), ``tables.npy`` (the tables' records, where hands stand
+in mid-play) and ``state.json`` (generator, counters, configuration).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from dominozoo.tables import Tables
+from dominozoo_training.learning.config import Config
+from dominozoo_training.learning.rollout import Player
+from dominozoo_training.policy.checkpoint import (
+    CHECKPOINTS,
+    CheckpointError,
+    Policy,
+    as_json,
+    checkpoints_of,
+    describe_policy,
+    load_weights,
+    policy_files,
+    read_file,
+    read_meta,
+    versions,
+    write_folder,
+)
+from dominozoo_training.policy.network import Critic, PolicyNetwork
+
+TRAINING: Final = "training.safetensors"
+TABLES: Final = "tables.npy"
+STATE: Final = "state.json"
+
+# What a resumed run may change: how long and how closely it is watched, not what is learned.
+FREE: Final = ("budget", "evaluation", "checkpoints", "device", "threads")
+
+
+@dataclass(slots=True)
+class Learner:
+    """A run in memory.
+
+    Attributes:
+        decisions: made so far, forced moves not counted.
+        updates: batches learned from.
+        seconds: spent so far, evaluation included.
+    """
+
+    config: Config
+    device: torch.device
+    tables: Tables
+    policy: PolicyNetwork
+    critic: Critic
+    optimiser: torch.optim.Optimizer
+    rng: np.random.Generator
+    decisions: int = 0
+    updates: int = 0
+    seconds: float = 0.0
+
+    def player(self) -> Player:
+        """What plays the tables."""
+        return Player(self.tables, self.policy, self.critic, self.rng, self.device)
+
+
+def choose_device(name: str) -> torch.device:
+    """The device that a configuration means.
+
+    Raises:
+        CheckpointError: if CUDA is asked for and not there.
+    """
+    if name == "cuda" and not torch.cuda.is_available():
+        raise CheckpointError("device=cuda: this torch finds no CUDA device; take auto or cpu")
+    chosen = "cuda" if name == "cuda" or (name == "auto" and torch.cuda.is_available()) else "cpu"
+    return torch.device(chosen)
+
+
+def new_learner(config: Config) -> Learner:
+    """Start a run: fresh weights, freshly dealt tables, all from the configuration's seed."""
+    device, sizes = choose_device(config.device), config.network
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        policy = PolicyNetwork.for_rules(
+            config.rules, hidden=sizes.hidden, value_hidden=sizes.value_hidden
+        ).to(device)
+        critic = Critic.for_rules(config.rules, sizes.critic_hidden).to(device)
+    weights = [*policy.parameters(), *critic.parameters()]
+    optimiser = torch.optim.Adam(weights, lr=config.ppo.learning_rate, eps=1e-5, fused=True)
+    tables = Tables(
+        config.rules,
+        config.rollout.tables,
+        seed=config.seed,
+        reward="match" if config.rollout.goal == "match" else "hand",
+        auto_forced=True,
+        checked=False,
+    )
+    rng = np.random.default_rng(config.seed)
+    return Learner(config, device, tables, policy, critic, optimiser, rng)
+
+
+def frozen_policy(learner: Learner) -> Policy:
+    """The policy as it is now, on the CPU, apart from further learning."""
+    sizes = learner.config.network
+    network = PolicyNetwork.for_rules(
+        learner.config.rules, hidden=sizes.hidden, value_hidden=sizes.value_hidden
+    )
+    network.load_state_dict(
+        {name: value.cpu() for name, value in learner.policy.state_dict().items()}
+    )
+    network.eval().requires_grad_(False)
+    return Policy(network, learner.config.rules)
+
+
+def policy_meta(learner: Learner, policy: Policy, **more: Any) -> dict[str, Any]:
+    """``meta.json`` of the run's policy."""
+    return describe_policy(
+        policy,
+        goal=learner.config.rollout.goal,
+        decisions=learner.decisions,
+        minutes=round(learner.seconds / 60, 2),
+        seed=learner.config.seed,
+        **more,
+    )
+
+
+def snapshot(learner: Learner) -> dict[str, bytes]:
+    """The files of a checkpoint: the whole run, as it is now."""
+    policy = frozen_policy(learner)
+    tensors = {f"critic.{k}": v for k, v in learner.critic.state_dict().items()}
+    for index, slots in learner.optimiser.state_dict()["state"].items():
+        tensors |= {f"adam.{index}.{name}": value for name, value in slots.items()}
+    records = io.BytesIO()
+    np.save(records, learner.tables.records, allow_pickle=False)
+    state = {
+        "decisions": learner.decisions,
+        "updates": learner.updates,
+        "seconds": learner.seconds,
+        "rng": learner.rng.bit_generator.state,
+        "config": learner.config.model_dump(mode="json"),
+        "versions": versions(),
+    }
+    plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    return {
+        **policy_files(policy, policy_meta(learner, policy)),
+        TRAINING: safetensors.torch.save(plain),
+        TABLES: records.getvalue(),
+        STATE: as_json(state),
+    }
+
+
+def save(run: Path, files: dict[str, bytes], keep: int) -> Path:
+    """Write a checkpoint into a run's folder and remove all but the newest ``keep``."""
+    decisions = json.loads(files[STATE])["decisions"]
+    folder = run / CHECKPOINTS / f"{decisions:012d}"
+    write_folder(folder, files)
+    for old in checkpoints_of(run)[:-keep]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
+
+
+def last_checkpoint(run: Path) -> Path:
+    """The newest checkpoint of a run; CheckpointError if there is none."""
+    found = checkpoints_of(run)
+    if not found:
+        raise CheckpointError(f"{run} holds no checkpoint to resume from")
+    return found[-1]
+
+
+def read_state(folder: Path) -> dict[str, Any]:
+    """Read ``state.json``."""
+    try:
+        state = json.loads(read_file(folder / STATE))
+    except ValueError as error:
+        if isinstance(error, CheckpointError):
+            raise
+        raise CheckpointError(f"{folder / STATE} is no JSON: {error}") from error
+    if not isinstance(state, dict):
+        raise CheckpointError(f"{folder / STATE} holds no keys and values")
+    return state
+
+
+def restore(learner: Learner, folder: Path) -> None:
+    """Put a fresh learner into the state of a checkpoint.
+
+    Raises:
+        CheckpointError: if the checkpoint is damaged or of another configuration; the first
+            differences are named.
+    """
+    state = read_state(folder)
+    require_same(state, learner.config)
+    load_weights(learner.policy, folder, read_meta(folder))
+    try:
+        tensors = safetensors.torch.load(read_file(folder / TRAINING))
+        critic = {k[7:]: v for k, v in tensors.items() if k.startswith("critic.")}
+        learner.critic.load_state_dict(critic)
+        load_adam(learner.optimiser, tensors)
+        load_tables(learner.tables, np.load(io.BytesIO(read_file(folder / TABLES))))
+        learner.rng.bit_generator.state = state["rng"]
+        learner.decisions, learner.updates = int(state["decisions"]), int(state["updates"])
+        learner.seconds = float(state["seconds"])
+    except CheckpointError:
+        raise
+    except (safetensors.SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{folder} can't be resumed: {reason}") from error
+
+
+def require_same(state: dict[str, Any], config: Config) -> None:
+    """Refuse a configuration that would learn something else than the checkpoint did."""
+    old = flat({k: v for k, v in state.get("config", {}).items() if k not in FREE})
+    new = flat({k: v for k, v in config.model_dump(mode="json").items() if k not in FREE})
+    for key in sorted(old.keys() | new.keys()):
+        if old.get(key) != new.get(key):
+            raise CheckpointError(
+                f"the run was started with {key}={old.get(key)}, not {new.get(key)}; "
+                f"a resumed run may only change {', '.join(FREE)}"
+            )
+
+
+def flat(data: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested dictionaries with dotted keys."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{key}.")
+        else:
+            found[prefix + key] = value
+    return found
+
+
+def load_adam(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Restore the optimiser's moments from entries ``adam.<number>.<name>``."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith("adam."):
+            _, index, name = key.split(".")
+            state.setdefault(int(index), {})[name] = value
+    groups = optimiser.state_dict()["param_groups"]
+    optimiser.load_state_dict({"state": state, "param_groups": groups})
+
+
+def load_tables(tables: Tables, records: npt.NDArray[Any]) -> None:
+    """Put tables into the states of saved records."""
+    if records.dtype.descr != tables.records.dtype.descr or len(records) != len(tables):
+        raise CheckpointError("the tables were saved by another version of the games")
+    tables.records[:] = records
+    tables.refresh()
+
+
+def resumable_config(run: Path) -> dict[str, Any]:
+    """The configuration that a run's last checkpoint was made with."""
+    folder = last_checkpoint(run)
+    config = read_state(folder).get("config")
+    if not isinstance(config, dict):
+        raise CheckpointError(f"{folder / STATE} holds no configuration")
+    return config

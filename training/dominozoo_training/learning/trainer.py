@@ -1,0 +1,313 @@
+"""A training run from its configuration to a policy with a card.
+
+A run's folder: ``config.yaml``, ``metrics.jsonl``, ``tensorboard/``, ``checkpoints/<decisions>/``
+(each can be played and resumed), ``best/`` (the strongest so far) and at the end ``policy/``, ready
+to be published.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import torch
+
+from dominozoo_training.evaluation.arena import Result, evaluate
+from dominozoo_training.learning import ppo
+from dominozoo_training.learning.config import Config, to_yaml
+from dominozoo_training.learning.display import Display, Metrics
+from dominozoo_training.learning.state import (
+    Learner,
+    frozen_policy,
+    last_checkpoint,
+    new_learner,
+    policy_meta,
+    restore,
+    save,
+    snapshot,
+)
+from dominozoo_training.policy.checkpoint import (
+    BEST,
+    CHECKPOINTS,
+    CheckpointError,
+    cannot_write,
+    policy_files,
+    require_writable,
+    write_file,
+    write_folder,
+)
+
+POLICY: Final = "policy"
+OWN: Final = (CHECKPOINTS, BEST, POLICY, "tensorboard")
+
+
+class TrainingError(RuntimeError):
+    """Training that can't go on; the text says what was saved."""
+
+
+class Stop:
+    """Whether somebody asked the run to end, and by which signal."""
+
+    def __init__(self) -> None:
+        self.by: str | None = None
+
+    def ask(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal: the loop ends after this update; a second Ctrl-C ends at once."""
+        if self.by is not None:
+            raise KeyboardInterrupt
+        self.by = signal.Signals(number).name
+
+
+@contextmanager
+def stop_on_signals() -> Iterator[Stop]:
+    """Turn SIGINT and SIGTERM into a wish to stop."""
+    stop = Stop()
+    old = {number: signal.signal(number, stop.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+def train(
+    config: Config,
+    run: Path,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    display: Display | None = None,
+    command: str = "",
+) -> Path:
+    """Train until the budget is used or somebody asks to stop.
+
+    Args:
+        config: what to do.
+        run: the run's folder.
+        resume: go on from the folder's last checkpoint.
+        force: replace an earlier run in the folder.
+        display: where progress is shown; None prints to standard error.
+        command: how the run was started, for the card.
+
+    Returns:
+        The folder of the policy: ``run/policy``, or the last checkpoint of a run that was stopped.
+
+    Raises:
+        CheckpointError: the folder can't be written, holds a run already, or can't be resumed.
+        TrainingError: the losses are no numbers any more; the last good state is saved.
+    """
+    torch.set_num_threads(config.threads)
+    torch.set_flush_denormal(True)
+    learner = new_learner(config)
+    if resume:
+        restore(learner, last_checkpoint(run))
+    prepare(run, config, resume=resume, force=force)
+    display = display or Display(f"{config.rules} in {run}")
+    with stop_on_signals() as stop, Metrics(run, learner.decisions) as metrics, display:
+        loop(learner, run, metrics, display, stop)
+        last = save(run, snapshot(learner), config.checkpoints.keep)
+        if stop.by is not None:
+            display.say(f"stopped by {stop.by}; to go on: dominozoo train --resume {run}")
+            return last
+        return publish(learner, run, metrics, display, command)
+
+
+def prepare(run: Path, config: Config, *, resume: bool, force: bool) -> None:
+    """Make the run's folder and see that it can be written, before any work is done."""
+    require_writable(run)
+    if not resume and (run / CHECKPOINTS).exists():
+        if not force:
+            raise CheckpointError(
+                f"{run} already holds a run: take another --out, or --resume it, or --force"
+            )
+        for name in OWN:
+            shutil.rmtree(run / name, ignore_errors=True)
+        (run / "metrics.jsonl").unlink(missing_ok=True)
+    try:
+        write_file(run / "config.yaml", to_yaml(config).encode())
+    except OSError as error:
+        raise cannot_write(run, error) from error
+
+
+class Clock:
+    """When something that happens every so many minutes is due."""
+
+    def __init__(self, minutes: float) -> None:
+        self.seconds = 60 * minutes
+        self.last = time.perf_counter()
+
+    def due(self) -> bool:
+        """True once each period."""
+        if time.perf_counter() - self.last < self.seconds:
+            return False
+        self.last = time.perf_counter()
+        return True
+
+
+def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: Stop) -> None:
+    """Play and learn until the budget is used or ``stop`` is set."""
+    config, player = learner.config, learner.player()
+    saving = Clock(config.checkpoints.every_minutes)
+    judging = Clock(config.evaluation.every_minutes)
+    best = -math.inf
+    while stop.by is None and progress(learner) < 1:
+        good, start = snapshot(learner), time.perf_counter()
+        batch = player.play(config.rollout.steps, config.ppo.gae_lambda, config.rollout.goal)
+        figures = ppo.update(
+            learner.policy,
+            learner.critic,
+            learner.optimiser,
+            batch,
+            config.ppo,
+            learner.rng,
+            progress(learner),
+        )
+        if not all(math.isfinite(value) for value in figures.values()):
+            give_up(run, good, figures, config.checkpoints.keep)
+        learner.decisions += batch.chosen.numel()
+        learner.updates += 1
+        spent = time.perf_counter() - start
+        figures |= {
+            "decisions": learner.decisions,
+            "decisions_per_second": batch.chosen.numel() / spent,
+            "progress": progress(learner),
+            "forced_share": batch.forced / (batch.forced + batch.chosen.numel()),
+            "hands": batch.hands,
+        }
+        metrics.write("train", learner.decisions, figures)
+        display.show(figures)
+        if judging.due():
+            best = watch(learner, run, metrics, display, best)
+        learner.seconds += time.perf_counter() - start
+        if saving.due():
+            save(run, snapshot(learner), config.checkpoints.keep)
+
+
+def progress(learner: Learner) -> float:
+    """How much of the budget is used, 0..1 and beyond."""
+    budget = learner.config.budget
+    decisions = learner.decisions / budget.decisions if budget.decisions else 0.0
+    minutes = learner.seconds / 60 / budget.minutes if budget.minutes else 0.0
+    return max(decisions, minutes)
+
+
+def give_up(run: Path, good: dict[str, bytes], figures: dict[str, float], keep: int) -> None:
+    """Save the state before the last update and say what became infinite or not a number."""
+    names = ", ".join(name for name, value in figures.items() if not math.isfinite(value))
+    folder = save(run, good, keep)
+    raise TrainingError(
+        f"training diverged: {names} no finite number; the last good state is {folder}; "
+        "try a smaller ppo.learning_rate"
+    )
+
+
+def watch(learner: Learner, run: Path, metrics: Metrics, display: Display, best: float) -> float:
+    """Judge the policy, keep it if it is the strongest against the last opponent; returns that."""
+    settings = learner.config.evaluation
+    results = measure(learner, settings.deals, settings.seed)
+    report(learner, metrics, display, "eval", results)
+    if results[-1].win_rate <= best:
+        return best
+    policy = frozen_policy(learner)
+    meta = policy_meta(learner, policy, strength=strengths(results, settings.seed))
+    write_folder(run / BEST, policy_files(policy, meta))
+    return results[-1].win_rate
+
+
+def measure(learner: Learner, deals: int, seed: int) -> list[Result]:
+    """Judge the policy against every opponent of the configuration, hands opened by rule."""
+    opponents = learner.config.evaluation.opponents
+    return list(
+        evaluate(frozen_policy(learner), learner.config.rules, opponents, deals, seed).values()
+    )
+
+
+def strengths(results: list[Result], seed: int) -> list[dict[str, Any]]:
+    """Measured strength as it stands in ``meta.json``: won hands, opened by rule."""
+    return [
+        {
+            "opponent": result.b,
+            "games": result.games,
+            "win_rate": round(result.win_rate, 4),
+            "low": round(result.low, 4),
+            "high": round(result.high, 4),
+            "points": round(result.points, 4),
+            "unit": "hand",
+            "opening": "rule",
+            "seed": seed,
+        }
+        for result in results
+    ]
+
+
+def report(
+    learner: Learner, metrics: Metrics, display: Display, kind: str, results: list[Result]
+) -> None:
+    """Write and show win rates."""
+    figures: dict[str, float] = {}
+    for result in results:
+        figures[f"{result.b}_win_rate"] = result.win_rate
+        figures[f"{result.b}_low"] = result.low
+        figures[f"{result.b}_high"] = result.high
+    metrics.write(kind, learner.decisions, figures)
+    display.judged(results)
+
+
+def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, command: str) -> Path:
+    """Judge the final policy on fresh deals and write its folder, with a card."""
+    settings = learner.config.evaluation
+    results = measure(learner, settings.final_deals, settings.final_seed)
+    report(learner, metrics, display, "final", results)
+    policy = frozen_policy(learner)
+    measured = strengths(results, settings.final_seed)
+    meta = policy_meta(learner, policy, command=command, strength=measured)
+    write_folder(run / POLICY, policy_files(policy, meta, card(learner, measured, command)))
+    display.say(f"done: {run / POLICY}")
+    return run / POLICY
+
+
+def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
+    """What people should know about a policy, Markdown."""
+    config = learner.config
+    rules, even = config.rules, 100 / config.rules.sides
+    goals = {
+        "points": "the points of a hand",
+        "win": "won hands",
+        "match": "won matches",
+    }
+    rows = "\n".join(
+        f"| {s['opponent']} | {100 * s['win_rate']:.2f} % | {100 * s['low']:.2f}.."
+        f"{100 * s['high']:.2f} | {s['games']} | {s['points']:+.4f} | {s['seed']} |"
+        for s in measured
+    )
+    return f"""# {rules.variant.title}: `{rules}`
+
+A policy that scores each legal action from what it leads to, trained by self-play (PPO) from
+scratch; no game of people or of scripted bots was seen. It maximises {goals[config.rollout.goal]}.
+
+- Training: {learner.decisions:,} decisions in {learner.seconds / 60:.1f} minutes on
+  {learner.device.type} with {config.threads} thread(s), seed {config.seed}.
+- Command: `{command or "dominozoo train"}`
+- Licence: Apache-2.0, as the project.
+
+## Strength
+
+Won hands of duplicate deals, each dealt hand played from every side, opened by rule; 95 % interval
+over deals. Even is {even:.0f} %. The deals' seed was used for nothing else.
+
+| Opponent | Win rate | Interval | Hands | Points a hand | Seed |
+|---|---|---|---|---|---|
+{rows}
+
+## Weaknesses
+
+It plays the likeliest move and doesn't adapt to its opponent; the score of the match is seen but
+single hands are what it was rewarded for. How far a player made to beat it gets wasn't measured.
+"""

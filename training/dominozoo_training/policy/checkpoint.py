@@ -1,0 +1,345 @@
+"""How a policy is kept: a folder of safetensors, JSON and a card. Never a pickle.
+
+``weights.safetensors`` holds the network, ``meta.json`` what it plays, how it was trained and how
+strong it was measured, ``card.md`` the same for people. A file is written under another name and
+renamed, so a folder is either whole or not there.
+
+>>> policy = load_policy("checkpoints/block_v0")
+>>> str(policy.rules)
+'block'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import safetensors
+import safetensors.torch
+import torch
+
+from dominozoo.fields import LINE_LAYOUT
+from dominozoo.rules import Rules, RulesError, parse
+from dominozoo_training.policy.compiled import describe
+from dominozoo_training.policy.encoding import ENCODING_VERSION
+from dominozoo_training.policy.network import PolicyNetwork, spread
+
+FORMAT: Final = 1
+WEIGHTS: Final = "weights.safetensors"
+META: Final = "meta.json"
+CARD: Final = "card.md"
+CHECKPOINTS: Final = "checkpoints"
+BEST: Final = "best"
+LARGEST: Final = 64 << 20  # bytes; a larger weights file isn't read at all
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that can't be read, or a folder that can't be written; one line says why."""
+
+
+class Policy:
+    """A network together with the game that it plays.
+
+    Attributes:
+        network: on the CPU.
+        rules: the game that it was trained on.
+        meta: ``meta.json``; empty for a policy that was not loaded.
+    """
+
+    def __init__(
+        self, network: PolicyNetwork, rules: Rules, meta: dict[str, Any] | None = None
+    ) -> None:
+        self.network = network
+        self.rules = rules
+        self.meta = meta or {}
+
+    @torch.inference_mode()
+    def probabilities(
+        self, observation: npt.NDArray[np.int16], mask: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.float32]:
+        """Chances of all actions, (k, actions) float32, exactly 0 where illegal.
+
+        Args:
+            observation: (k, layout size) int16.
+            mask: (k, actions) int8, 1 = legal, at least one a row.
+
+        Raises:
+            ValueError: for another shape, or a row without a legal action.
+        """
+        observation, mask = self._checked(observation, mask)
+        inputs = describe(self.network.encoder, observation, mask)
+        rows, columns = torch.from_numpy(inputs.rows), torch.from_numpy(inputs.columns)
+        scores = self.network.score(torch.from_numpy(inputs.actions)).squeeze(-1)
+        grid = torch.softmax(spread(scores, rows, columns, len(mask)), dim=1)
+        chances = np.zeros(mask.shape, np.float32)
+        chances[inputs.rows, inputs.ids] = grid[rows, columns].numpy()
+        return chances
+
+    @torch.inference_mode()
+    def value(self, observation: npt.NDArray[np.int16]) -> npt.NDArray[np.float32]:
+        """What the observer may expect of the hand, (k,) float32; see ``meta["goal"]``."""
+        none = np.zeros((len(observation), self.network.action_count), np.int8)
+        observation = np.ascontiguousarray(observation, np.int16)
+        inputs = describe(self.network.encoder, observation, none)
+        worth: npt.NDArray[np.float32] = (
+            self.network.worth(torch.from_numpy(inputs.values)).squeeze(-1).numpy()
+        )
+        return worth
+
+    def play(
+        self,
+        observation: npt.NDArray[np.int16],
+        mask: npt.NDArray[np.int8],
+        rng: np.random.Generator | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """Choose actions, (k,) int64: the likeliest, or with a generator drawn by their chances."""
+        chances = self.probabilities(observation, mask)
+        if rng is None:
+            best: npt.NDArray[np.int64] = chances.argmax(axis=1)
+            return best
+        total = chances.cumsum(axis=1)
+        draw = (1.0 - rng.random(len(total), np.float32)) * total[:, -1]
+        actions: npt.NDArray[np.int64] = (total < draw[:, None]).sum(axis=1)
+        return actions
+
+    def _checked(
+        self, observation: npt.NDArray[np.int16], mask: npt.NDArray[np.int8]
+    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:
+        size, count = LINE_LAYOUT.size, self.network.action_count
+        if observation.ndim != 2 or observation.shape[1] != size:
+            raise ValueError(f"observation must be (k, {size}), not {observation.shape}")
+        if mask.shape != (len(observation), count):
+            raise ValueError(f"mask must be ({len(observation)}, {count}), not {mask.shape}")
+        if not mask.any(axis=1).all():
+            raise ValueError("every row of the mask needs a legal action")
+        return np.ascontiguousarray(observation, np.int16), np.ascontiguousarray(mask, np.int8)
+
+
+def describe_policy(policy: Policy, **more: Any) -> dict[str, Any]:
+    """The entries of ``meta.json``; ``more`` adds decisions, seed, goal, strength."""
+    network = policy.network
+    return {
+        "format": FORMAT,
+        "game": str(policy.rules),
+        "rules": policy.rules.options,
+        "observation": {"name": LINE_LAYOUT.name, "version": LINE_LAYOUT.version},
+        "encoding": ENCODING_VERSION,
+        "actions": network.action_count,
+        "network": {
+            "ends": network.encoder.ends,
+            "seats": network.encoder.seats,
+            "hidden": list(network.hidden),
+            "value_hidden": list(network.value_hidden),
+        },
+        "versions": versions(),
+        **more,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what a policy was made with."""
+    found = {"python": platform.python_version()}
+    for name in ("dominozoo", "torch", "numpy", "numba"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # run from a source tree
+            found[name] = "unknown"
+    return found
+
+
+def policy_files(policy: Policy, meta: dict[str, Any], card: str | None = None) -> dict[str, bytes]:
+    """The files of a published policy by name."""
+    tensors = {k: v.detach().cpu().contiguous() for k, v in policy.network.state_dict().items()}
+    weights = safetensors.torch.save(tensors)
+    meta = {**meta, "sha256": hashlib.sha256(weights).hexdigest()}
+    files = {WEIGHTS: weights, META: as_json(meta)}
+    if card is not None:
+        files[CARD] = card.encode()
+    return files
+
+
+def as_json(data: Any) -> bytes:
+    """Readable JSON, the same bytes for the same data."""
+    return (json.dumps(data, indent=1) + "\n").encode()
+
+
+def write_folder(folder: Path, files: dict[str, bytes]) -> None:
+    """Write a folder so that it is there with all its files or not at all; an old one is replaced.
+
+    Raises:
+        CheckpointError: if it can't be written (no permission, disk full); nothing is left behind.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        room = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        new, old = room / "new", room / "old"
+        new.mkdir()
+        for name, data in files.items():
+            write_file(new / name, data)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file and wait until it lies on the disk."""
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def cannot_write(path: Path, error: OSError) -> CheckpointError:
+    """The error of a place that refuses to be written."""
+    return CheckpointError(f"can't write {path}: {error.strerror or error}")
+
+
+def require_writable(folder: Path) -> None:
+    """Make a folder and try to write into it, before hours are spent on what goes there.
+
+    Raises:
+        CheckpointError: if that fails.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def checkpoints_of(run: Path) -> list[Path]:
+    """The checkpoints of a run, oldest first."""
+    folder = run / CHECKPOINTS
+    return sorted(path for path in folder.glob("[0-9]*") if path.is_dir())
+
+
+def policy_folder(path: str | Path) -> Path:
+    """The folder that a name means: a checkpoint, a run (its last checkpoint), ``run@best``.
+
+    Raises:
+        CheckpointError: if there is none.
+    """
+    name, _, which = str(path).rpartition("@") if not Path(path).exists() else (str(path), "", "")
+    if which not in ("", "last", BEST):
+        name, which = str(path), ""
+    folder = Path(name)
+    if not folder.is_dir():
+        raise CheckpointError(f"{folder} is no folder of a policy or a run")
+    if which == BEST:
+        return folder / BEST
+    if which or not (folder / META).exists():
+        found = checkpoints_of(folder)
+        if not found:
+            raise CheckpointError(f"{folder} holds neither {META} nor a run with checkpoints")
+        return found[-1]
+    return folder
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Load a policy for play, on the CPU.
+
+    Args:
+        path: a checkpoint's folder, a run's (its last checkpoint), ``runs/x@best`` or ``@last``.
+
+    Raises:
+        CheckpointError: if a file is missing, cut or changed, or if it is for another observation
+            version or game than this program has.
+    """
+    folder = policy_folder(path)
+    meta = read_meta(folder)
+    try:
+        rules = parse(meta["game"])
+        network = PolicyNetwork(
+            meta["network"]["ends"],
+            tuple(meta["network"]["hidden"]),
+            tuple(meta["network"]["value_hidden"]),
+            meta["network"]["seats"],
+        )
+    except (RulesError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        raise CheckpointError(f"{folder / META}: {error!r} in 'game' or 'network'") from error
+    check_fit(folder, meta, rules, network)
+    load_weights(network, folder, meta)
+    network.eval().requires_grad_(False)
+    return Policy(network, rules, meta)
+
+
+def read_file(path: Path) -> bytes:
+    """Read a file of a checkpoint; CheckpointError if it is missing or far too large."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise CheckpointError(f"{path} is too large for a policy")
+        return path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"can't read {path}: {error.strerror or error}") from error
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """Read ``meta.json`` and check its format."""
+    try:
+        meta = json.loads(read_file(folder / META))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{folder / META} is no JSON: {error}") from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        found = meta.get("format") if isinstance(meta, dict) else None
+        raise CheckpointError(f"{folder / META}: format {found!r}; this program reads {FORMAT}")
+    return meta
+
+
+def check_fit(folder: Path, meta: dict[str, Any], rules: Rules, network: PolicyNetwork) -> None:
+    """Compare what a policy was made for with what this program has."""
+    wanted: dict[str, object] = {
+        "observation": {"name": LINE_LAYOUT.name, "version": LINE_LAYOUT.version},
+        "encoding": ENCODING_VERSION,
+        "actions": PolicyNetwork.for_rules(rules).action_count,
+        "rules": rules.options,
+    }
+    for key, value in wanted.items():
+        if meta.get(key) != value:
+            raise CheckpointError(
+                f"{folder / META}: made for {key} {meta.get(key)!r}; "
+                f"{rules} has {value!r} in this program"
+            )
+    if network.action_count != wanted["actions"]:
+        raise CheckpointError(f"{folder / META}: the network's ends don't fit {rules}")
+
+
+def load_weights(network: PolicyNetwork, folder: Path, meta: dict[str, Any]) -> None:
+    """Read the weights into a network; refuses any that are not exactly those of ``meta``."""
+    path = folder / WEIGHTS
+    data = read_file(path)
+    if hashlib.sha256(data).hexdigest() != meta.get("sha256"):
+        raise CheckpointError(f"{path} is cut or changed: its SHA-256 is not that of {META}")
+    try:
+        network.load_state_dict(safetensors.torch.load(data))
+    except (safetensors.SafetensorError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{path} does not fit the network of {META}: {reason}") from error
+    if not all(bool(torch.isfinite(weight).all()) for weight in network.state_dict().values()):
+        raise CheckpointError(f"{path} holds weights that are no finite numbers")
+
+
+def require_game(policy: Policy, rules: Rules, name: str) -> None:
+    """Refuse a policy in a game with other rules than it was trained on.
+
+    Raises:
+        CheckpointError: naming both games.
+    """
+    if policy.rules != rules:
+        raise CheckpointError(f"{name} plays {policy.rules}, not {rules}")
