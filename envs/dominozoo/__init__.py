@@ -3,9 +3,12 @@
 Importing this package registers them: ``pettingzoo.make("aec", "dominozoo/block-v0")``.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pettingzoo import aec_registry, register
+
+if TYPE_CHECKING:
+    from dominozoo.bots.bundle import load_bot as load_bot
 
 __version__ = "0.1.0"
 
@@ -24,3 +27,12 @@ AEC_IDS: Final = {
 for _id, _module in AEC_IDS.items():
     if _id not in aec_registry:
         register("aec", _id, f"{_module}:env")
+
+
+def __getattr__(name: str) -> Any:
+    """``load_bot``, brought only when it is asked for: it needs the compiler's library."""
+    if name == "load_bot":
+        from dominozoo.bots.bundle import load_bot
+
+        return load_bot
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

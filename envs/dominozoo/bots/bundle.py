@@ -1,0 +1,377 @@
+"""Bots that were trained elsewhere: reading a ``.dombot`` bundle and playing it, with NumPy alone.
+
+A bundle is a zip of data: a manifest, the policy as ONNX and as plain weights, test vectors and a
+card. It brings no code. ``dominozoo.load_bot(path)`` reads one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from dominozoo.bots.archive import (
+    MANIFEST,
+    WEIGHTS,
+    BundleError,
+    check_sums,
+    read_json,
+    read_members,
+    read_weights,
+)
+from dominozoo.bots.network import ARCHITECTURE, Network, Shape
+from dominozoo.fields import LINE_LAYOUT, Layout
+from dominozoo.rules import LINE, Rules, RulesError, make_rules, pack_line
+from dominozoo.tiles import TILE_COUNT
+
+__all__ = ["Bot", "Bundle", "BundleError", "load_bot", "read_bundle"]
+
+FORMAT: Final = "dombot"
+FORMAT_VERSION: Final = 1
+READER: Final = 1  # goes up when bundles may need something that older readers can't do
+ACTIONS: Final = "line/1"
+
+Array = npt.NDArray[Any]
+
+
+def canonical(value: object) -> bytes:
+    """JSON in one fixed form, for checksums: sorted keys, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def rules_sha256(rules: Rules) -> str:
+    """Checksum of a game with all its options, as manifests carry it."""
+    return hashlib.sha256(canonical({"game": rules.game, "rules": rules.options})).hexdigest()
+
+
+def field_table(layout: Layout) -> list[dict[str, Any]]:
+    """An observation's fields as JSON: name, offset, shape, high, kind, scale, meaning."""
+    return [
+        {
+            "name": f.name,
+            "offset": layout.offset(f.name),
+            "shape": list(f.shape),
+            "low": 0,
+            "high": f.high,
+            "kind": f.kind,
+            "scale": f.scale,
+            "meaning": f.meaning,
+        }
+        for f in layout.fields
+    ]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that was read and checked against its own checksums.
+
+    Attributes:
+        path: where it came from.
+        manifest: the manifest, JSON types.
+        rules: the game that it plays.
+        shape: what its network looks at.
+        members: every file of it by name.
+    """
+
+    path: str
+    manifest: dict[str, Any]
+    rules: Rules
+    shape: Shape
+    members: dict[str, bytes]
+
+    @property
+    def action_count(self) -> int:
+        """Size of the action space: 58, French 114."""
+        return self.shape.ends * TILE_COUNT + 2
+
+
+def read_bundle(path: str | Path) -> Bundle:
+    """Read a bundle and check all that can be checked without playing it.
+
+    Raises:
+        BundleError: if it cannot be read, is damaged, or needs something newer; one line that
+            names the file and the reason.
+    """
+    members = read_members(path)
+    try:
+        manifest = read_json(members[MANIFEST], MANIFEST)
+        if not isinstance(manifest, dict):
+            raise BundleError(f"{MANIFEST} must be an object")
+        _check_format(manifest)
+        check_sums(members, manifest.get("files"))
+        rules = _read_game(manifest)
+        shape = _read_network(manifest, rules)
+        _check_contract(manifest, shape)
+    except BundleError as error:
+        raise BundleError(f"{path}: {error}") from None
+    return Bundle(str(path), manifest, rules, shape, members)
+
+
+def section(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An object of the manifest; BundleError if it isn't there."""
+    found = manifest.get(name)
+    if not isinstance(found, dict):
+        raise BundleError(f"{MANIFEST}: {name} must be an object")
+    return found
+
+
+def _check_format(manifest: Mapping[str, Any]) -> None:
+    name, _, version = str(manifest.get("format")).partition("/")
+    if name != FORMAT:
+        raise BundleError(f"{MANIFEST}: format must be {FORMAT}/{FORMAT_VERSION}")
+    if version != str(FORMAT_VERSION):
+        raise BundleError(
+            f"it has the format {FORMAT}/{version[:20]}, this version reads "
+            f"{FORMAT}/{FORMAT_VERSION}: a newer dominozoo is needed"
+        )
+    needed = manifest.get("min_reader")
+    if type(needed) is not int or needed < 1:
+        raise BundleError(f"{MANIFEST}: min_reader must be a whole number from 1")
+    if needed > READER:
+        raise BundleError(
+            f"it needs reader {needed}, this is {READER}: a newer dominozoo is needed"
+        )
+    for key in ("id", "version", "licence"):
+        if not isinstance(manifest.get(key), str) or not manifest[key]:
+            raise BundleError(f"{MANIFEST}: {key} must be a text")
+
+
+def _read_game(manifest: Mapping[str, Any]) -> Rules:
+    game = section(manifest, "game")
+    name, options = game.get("name"), game.get("rules")
+    if not isinstance(name, str) or not isinstance(options, dict):
+        raise BundleError(f"{MANIFEST}: game needs name and rules")
+    try:
+        rules = make_rules(name, **options)
+    except (RulesError, TypeError) as error:
+        raise BundleError(f"it plays a game that this version doesn't know: {error}") from None
+    if rules.options != options or rules_sha256(rules) != game.get("rules_sha256"):
+        raise BundleError(f"{MANIFEST}: game.rules don't fit rules_sha256")
+    if str(rules) != game.get("text"):
+        raise BundleError(f"{MANIFEST}: game.text is not {str(rules)!r}")
+    if rules.variant.family != LINE:
+        raise BundleError(f"this version has no reader for bots of {rules.game}")
+    return rules
+
+
+def _read_network(manifest: Mapping[str, Any], rules: Rules) -> Shape:
+    network = section(manifest, "network")
+    if network.get("architecture") != ARCHITECTURE:
+        raise BundleError(
+            f"its network is {str(network.get('architecture'))[:40]!r}, "
+            f"this version computes {ARCHITECTURE!r}"
+        )
+    ends, seats = int(pack_line(rules)[0]["ends"]), network.get("seats")
+    if network.get("ends") != ends:
+        raise BundleError(f"{MANIFEST}: network.ends is not that of {rules.game}")
+    if type(seats) is not int or not rules.players <= seats <= 4:
+        raise BundleError(f"{MANIFEST}: network.seats must be {rules.players}..4")
+    return Shape(ends, seats)
+
+
+def _check_contract(manifest: Mapping[str, Any], shape: Shape) -> None:
+    """Refuse observations and actions that this version doesn't make."""
+    observation, actions = section(manifest, "observation"), section(manifest, "actions")
+    found = (observation.get("layout"), observation.get("version"))
+    known = (LINE_LAYOUT.name, LINE_LAYOUT.version)
+    if found != known:
+        raise BundleError(
+            f"it reads observation {str(found[0])[:20]}/{str(found[1])[:20]}, "
+            f"this version makes {known[0]}/{known[1]}"
+        )
+    if _places(observation.get("fields")) != _places(field_table(LINE_LAYOUT)):
+        raise BundleError(f"{MANIFEST}: observation.fields are not those of {known[0]}/{known[1]}")
+    count = shape.ends * TILE_COUNT + 2
+    if (actions.get("table"), actions.get("count")) != (ACTIONS, count):
+        raise BundleError(
+            f"its actions are {str(actions.get('table'))[:20]!r}, this game has {ACTIONS!r} "
+            f"with {count}"
+        )
+
+
+def _places(fields: Any) -> list[tuple[Any, ...]]:
+    """A field table without its words."""
+    keys = ("name", "offset", "shape", "low", "high", "kind", "scale")
+    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
+        return []
+    return [tuple(field.get(key) for key in keys) for field in fields]
+
+
+class Bot:
+    """A trained bot.
+
+    Attributes:
+        bundle: what it was read from.
+        rules: the game that it plays.
+        id: its name, unique for its weights.
+        version: its version, a text.
+    """
+
+    def __init__(self, bundle: Bundle) -> None:
+        """Take the weights of a bundle; BundleError if they are not those of its network."""
+        self.bundle = bundle
+        self.rules = bundle.rules
+        self.id = str(bundle.manifest["id"])
+        self.version = str(bundle.manifest["version"])
+        try:
+            self.network = Network(read_weights(bundle.members[WEIGHTS]), bundle.shape)
+        except ValueError as error:
+            raise BundleError(f"{bundle.path}: {WEIGHTS}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"Bot({self.id!r}, {str(self.rules)!r})"
+
+    def evaluate(
+        self, observation: npt.ArrayLike, mask: npt.ArrayLike
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Probabilities and values of a batch.
+
+        Args:
+            observation: (B, 178) integers, as the environment gives them.
+            mask: (B, actions) integers, 1 = legal, at least one a row.
+
+        Returns:
+            (B, actions) float32, exactly 0 where illegal; (B,) float32.
+
+        Raises:
+            ValueError: wrong shape or type, values out of range, a row without a legal action.
+        """
+        seen, legal = self._checked(observation, mask)
+        return self.network.evaluate(seen, legal)
+
+    def probabilities(
+        self, observation: npt.ArrayLike, mask: npt.ArrayLike
+    ) -> npt.NDArray[np.float32]:
+        """Probabilities of the actions, exactly 0 where illegal.
+
+        Takes one position, (178,) and (actions,), and gives (actions,) float32; or a batch of them.
+        """
+        one = np.ndim(observation) == 1
+        found, _ = self.evaluate(np.atleast_2d(observation), np.atleast_2d(mask))
+        return found[0] if one else found
+
+    def value(self, observation: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Expected reward of this hand (``reward="hand"``) for the observer.
+
+        Takes one position, (178,), and gives a float32 scalar array; or a batch, (B,) float32.
+        """
+        one = np.ndim(observation) == 1
+        seen = np.atleast_2d(observation)
+        mask = np.ones((len(seen), self.bundle.action_count), np.int8)
+        found = self.network.value(self.network.state(self._checked(seen, mask)[0]))
+        return found[0] if one else found
+
+    @overload
+    def act(
+        self,
+        observation: Mapping[str, Any],
+        mask: None = None,
+        *,
+        greedy: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> int: ...
+
+    @overload
+    def act(
+        self,
+        observation: Array,
+        mask: Array,
+        *,
+        greedy: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Any: ...
+
+    def act(
+        self,
+        observation: Mapping[str, Any] | Array,
+        mask: Array | None = None,
+        *,
+        greedy: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Any:
+        """Choose actions.
+
+        Args:
+            observation: what PettingZoo gives, {"observation", "action_mask"}; or the observation
+                alone, (178,) or (B, 178).
+            mask: the mask where it isn't in ``observation``.
+            greedy: the most probable action, of equals the first; False draws by the probabilities.
+            rng: where drawn numbers come from, needed unless ``greedy``.
+
+        Returns:
+            An int for one position, (B,) int64 for a batch.
+
+        Raises:
+            ValueError: as :meth:`evaluate`; or drawing without ``rng``.
+        """
+        seen: Any = observation
+        if isinstance(observation, Mapping):
+            seen, mask = observation["observation"], observation["action_mask"]
+        if mask is None:
+            raise ValueError("act needs a mask, unless it is given PettingZoo's observation")
+        if not greedy and rng is None:
+            raise ValueError("drawing an action (greedy=False) needs rng, a NumPy generator")
+        one = np.ndim(seen) == 1
+        chances, _ = self.evaluate(np.atleast_2d(seen), np.atleast_2d(mask))
+        if greedy or rng is None:
+            chosen = chances.argmax(axis=1)
+        else:
+            chosen = draw(chances, rng.random(len(chances)))
+        return int(chosen[0]) if one else chosen
+
+    def _checked(self, observation: npt.ArrayLike, mask: npt.ArrayLike) -> tuple[Array, Array]:
+        seen, legal = np.asarray(observation), np.asarray(mask)
+        actions = self.bundle.action_count
+        for array, name, width in (
+            (seen, "observation", LINE_LAYOUT.size),
+            (legal, "mask", actions),
+        ):
+            if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iub":
+                raise ValueError(
+                    f"{name} must be integers of shape (..., {width}), "
+                    f"not {array.dtype} of shape {array.shape}"
+                )
+        if len(seen) != len(legal):
+            raise ValueError(f"{len(seen)} observations but {len(legal)} masks")
+        if ((seen < 0) | (seen > _HIGH)).any():
+            column = int(np.argwhere((seen < 0) | (seen > _HIGH))[0, 1])
+            raise ValueError(f"observation[{column}] is out of range 0..{int(_HIGH[column])}")
+        if not legal.any(axis=1).all():
+            raise ValueError("a mask allows no action: the bot is not to move")
+        return seen, legal
+
+
+_HIGH: Final = LINE_LAYOUT.high()
+
+
+def draw(probabilities: npt.NDArray[np.floating[Any]], u: Array) -> npt.NDArray[np.int64]:
+    """Draw actions by the inverse of the cumulated probabilities, in float64, by action id.
+
+    Args:
+        probabilities: (B, actions), exactly 0 where illegal.
+        u: (B,) float64 in 0..1, 1 excluded.
+
+    Returns:
+        (B,) int64: the first action whose sum exceeds ``u`` times the whole.
+    """
+    sums = probabilities.astype(np.float64).cumsum(axis=1)
+    actions: npt.NDArray[np.int64] = (sums > u[:, None] * sums[:, -1:]).argmax(axis=1)
+    return actions
+
+
+def load_bot(path: str | Path) -> Bot:
+    """Read an exported bot that plays with NumPy alone.
+
+    Args:
+        path: a ``.dombot`` file.
+
+    Raises:
+        BundleError: if it cannot be read, is damaged, or needs something newer.
+    """
+    return Bot(read_bundle(path))
