@@ -177,11 +177,12 @@ def train(
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Any]:
-    """A bar on stderr, gone when done; yields ``report(done, total)``."""
+    """A bar on a terminal's stderr, gone when done; yields ``report(done, total)``."""
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
