@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
-import numpy as np
 import pytest
 
-from dominozoo.line.table import EFFECTS, NOBODY, REASONS
-from dominozoo.rules import LINE, VARIANTS, Rules, make_rules
-from dominozoo.tables import Tables
+from dominozoo.line.table import EFFECTS, REASONS
+from dominozoo.rules import LINE, Rules, make_rules
 from dominozoo.tiles import NAMES
-from referee import line
 
-HANDS = int(os.environ.get("REFEREE_HANDS", "0"))
-
-
-def each_setting() -> list[tuple[Rules, int]]:
-    """Every game and player count with 3,000 hands, every other option value with 300."""
-    found: dict[str, tuple[Rules, int]] = {}
-    for game, variant in VARIANTS.items():
-        if variant.family != LINE:
-            continue
-        for players in variant.options["players"].values:
-            base = make_rules(game, players=players)
-            found[str(base)] = (base, HANDS or 3000)
-            for name, option in variant.options.items():
-                for value in option.values if len(option.values) < 10 else (2, 50):
-                    chosen = {"players": players, name: value}
-                    if not (chosen.get("draw") is True and players != 2):
-                        rules = make_rules(game, **chosen)
-                        found.setdefault(str(rules), (rules, HANDS or 300))
-    return list(found.values())
+from . import line
+from .driver import HANDS, Pair, each_setting, none
 
 
 def combined_settings() -> list[Rules]:
@@ -54,20 +33,12 @@ def combined_settings() -> list[Rules]:
     ]
 
 
-def none(seat: Any) -> int | None:
-    return None if int(seat) == NOBODY else int(seat)
-
-
 def marks(values: Any) -> list[int | None]:
     return [v - 1 if v else None for v in values.tolist()]
 
 
 def number_bits(flags: list[bool]) -> int:
     return sum(1 << n for n, flag in enumerate(flags) if flag)
-
-
-def close(rewards: Any, expected: list[float]) -> bool:
-    return all(abs(r - e) < 1e-5 for r, e in zip(rewards.tolist(), expected, strict=True))
 
 
 def names(tiles: Any) -> list[str]:
@@ -138,80 +109,43 @@ def last_of_table(t: Any, rules: Rules) -> dict[str, Any]:
     }
 
 
-class Pair:
-    """Two compiled tables (rewards by hand and by match) and the referee at the same game."""
+class LinePair(Pair):
+    """Tables and referee of a line game."""
 
     def __init__(self, rules: Rules, seed: int) -> None:
-        self.rules = rules
-        self.by_hand = Tables(rules, 1, seed=seed)
-        self.by_match = Tables(rules, 1, seed=seed, reward="match")
-        self.ends = int(self.by_hand.packed[0]["ends"])
-        self.hand_size = int(self.by_hand.packed[0]["hand_size"])
-        self.rng = np.random.default_rng(seed)
-        self.begin()
-
-    @property
-    def table(self) -> Any:
-        return self.by_hand.records[0]
+        self.ends = 4 if rules.value("cross", False) else 2
+        super().__init__(rules, seed)
 
     def begin(self, opener: int | None = None, **standing: Any) -> None:
-        """Start a match for both, from a set-up standing if one is given."""
-        for tables in (self.by_hand, self.by_match):
-            t = tables.records[0]
-            if standing or opener is not None:
-                tables.reset(posers=NOBODY if opener is None else opener)
-                for side, score in enumerate(standing.get("scores", [])):
-                    t["scores"][side] = score
-                t["stake"] = standing.get("stake", 1)
-                t["decider"] = standing.get("decider", False)
-                tables.refresh()
-        deal = deal_of(self.table, self.rules, self.hand_size)
+        """Start a match for both, from a standing if one is given."""
+        if standing or opener is not None:
+            self.set_up(opener, standing)
         game, options = self.rules.game, self.rules.options
-        self.match = line.start(game, options, deal=deal, opener=opener, **standing)
+        self.match = line.start(game, options, deal=self.deal(), opener=opener, **standing)
 
-    def decide(self) -> bool:
-        """Compare, make one random move on both, compare what came of it; True at a hand's end."""
-        t, match = self.table, self.match
-        legal = np.flatnonzero(self.by_hand.mask[0]).tolist()
-        assert table_now(t, self.rules, self.ends) == referee_now(match)
-        assert legal == match.legal()
-        action = np.array([self.rng.choice(legal)])
-        rewards = match.step(int(action[0]))
-        self.by_hand.step(action)
-        self.by_match.step(action)
-        assert close(self.by_hand.reward[0], rewards["hand"])
-        assert close(self.by_match.reward[0], rewards["match"])
-        assert bool(self.by_hand.hands_ended[0]) == match.hand_over
-        assert bool(self.by_hand.terminated[0]) == match.over
-        return match.hand_over
+    def deal(self) -> dict[str, Any]:
+        return deal_of(self.table, self.rules, int(self.by_hand.packed[0]["hand_size"]))
 
-    def hand(self) -> None:
-        """Play a hand through, compare its result and deal the next one for both."""
-        while not self.decide():
-            pass
-        last = self.match.last_hand
-        assert last is not None
-        mine = last_of_table(self.table, self.rules)
-        assert mine == {name: last[name] for name in mine}
-        winners = [s for s in range(self.rules.sides) if int(self.table["winners"]) >> s & 1]
-        assert winners == self.match.winners
-        if self.match.over:
-            self.begin()
-        else:
-            deal = deal_of(self.table, self.rules, self.hand_size)
-            self.match.deal_next(deal["hands"], deal["boneyard"])
+    def table_now(self) -> dict[str, Any]:
+        return table_now(self.table, self.rules, self.ends)
+
+    def referee_now(self) -> dict[str, Any]:
+        return referee_now(self.match)
+
+    def table_last(self) -> dict[str, Any]:
+        return last_of_table(self.table, self.rules)
 
 
-@pytest.mark.parametrize(("rules", "hands"), each_setting(), ids=str)
+@pytest.mark.parametrize(("rules", "hands"), each_setting(LINE), ids=str)
 def test_random_games_agree_with_the_referee(rules: Rules, hands: int) -> None:
-    pair = Pair(rules, seed=11)
+    pair = LinePair(rules, seed=11)
     for _ in range(hands):
         pair.hand()
 
 
 @pytest.mark.parametrize("rules", combined_settings(), ids=str)
 def test_options_together_agree_with_the_referee(rules: Rules) -> None:
-    pair = Pair(rules, seed=12)
+    pair = LinePair(rules, seed=12)
     for _ in range(HANDS or 300):
         pair.hand()
 
@@ -256,7 +190,7 @@ WIN_GAMES = [
 
 @pytest.mark.parametrize("rules", WIN_GAMES, ids=str)
 def test_rare_standings_agree_with_the_referee(rules: Rules) -> None:
-    pair = Pair(rules, seed=13)
+    pair = LinePair(rules, seed=13)
     effects = set()
     for standing in rare_standings(rules):
         for opener in (None, *range(rules.players)):
