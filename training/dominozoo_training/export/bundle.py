@@ -25,7 +25,6 @@ from dominozoo.bots.bundle import (
     FORMAT,
     FORMAT_VERSION,
     READER,
-    Bot,
     field_table,
     read_bundle,
     rules_sha256,
@@ -35,15 +34,10 @@ from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import Rules
 from dominozoo.tiles import NAMES, TILE_COUNT
 from dominozoo_training.export import graph
-from dominozoo_training.export.parity import (
-    TOLERANCE,
-    VECTOR_TOLERANCE,
-    Reader,
-    compare,
-    run_vectors,
-)
+from dominozoo_training.export.onnx import TorchReader, one_thread, to_onnx
+from dominozoo_training.export.parity import TOLERANCE, VECTOR_TOLERANCE, compare, run_vectors
 from dominozoo_training.export.positions import positions
-from dominozoo_training.export.vectors import as_lines, vectors
+from dominozoo_training.export.vectors import Reader, as_lines, vectors
 from dominozoo_training.policy.checkpoint import Policy
 
 LICENCE: Final = "Apache-2.0"
@@ -93,7 +87,7 @@ def export_policy(
     require_writable(Path(path))
     network = policy.network.eval()
     members = {
-        GRAPH: graph.to_onnx(network),
+        GRAPH: to_onnx(network),
         WEIGHTS: safetensors.torch.save(
             {k: v.contiguous() for k, v in network.state_dict().items()}
         ),
@@ -103,11 +97,13 @@ def export_policy(
         "onnxruntime": graph.GraphPolicy(members[GRAPH]),
         "NumPy": Network(read_weights(members[WEIGHTS]), shape),
     }
-    worst = compare(policy, readers, positions(policy.rules, POSITIONS))
+    reference = TorchReader(network)
+    with one_thread():
+        worst = compare(reference, readers, positions(policy.rules, POSITIONS))
     for name, difference in worst.items():
         if not difference <= TOLERANCE:
             raise ExportError(f"{name} differs from PyTorch by {difference:.1e}; nothing written")
-    members[VECTORS] = as_lines(vectors(policy, VECTOR_COUNT))
+    members[VECTORS] = as_lines(vectors(policy.rules, reference, VECTOR_COUNT))
     sha = hashlib.sha256(members[WEIGHTS]).hexdigest()
     manifest = describe(policy, members, bot_id or f"{slug(policy.rules)}-{sha[:8]}", version)
     members[CARD] = card(manifest, policy.meta).encode()
@@ -123,8 +119,7 @@ def verify_file(path: Path) -> None:
     Raises:
         ExportError: if a vector doesn't come out.
     """
-    bundle = read_bundle(path)
-    for name, run in run_vectors(bundle, Bot(bundle).network).items():
+    for name, run in run_vectors(read_bundle(path)).items():
         if run.failed:
             raise ExportError(f"the written vectors fail in {name}: {run.first}")
 

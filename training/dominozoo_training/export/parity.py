@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
-from dominozoo.bots.archive import GRAPH, VECTORS
-from dominozoo.bots.bundle import Bundle
-from dominozoo_training.export import graph
+from dominozoo.bots.archive import GRAPH, VECTORS, BundleError
+from dominozoo.bots.bundle import Bot, Bundle
 from dominozoo_training.export.positions import Positions
-from dominozoo_training.export.vectors import Vectors, read_vectors, view_error
-from dominozoo_training.policy.checkpoint import Policy
+from dominozoo_training.export.vectors import Reader, Vectors, read_vectors, view_error
 
 TOLERANCE: Final = 1e-5  # between readers of the same weights
 VECTOR_TOLERANCE: Final = 1e-4  # whatever the manifest says, no vector may be off by more
@@ -24,51 +21,30 @@ BATCHES: Final = (1, 64)
 Floats = npt.NDArray[np.float32]
 
 
-class Reader(Protocol):
-    """What computes a policy: (B, size) and (B, actions) to probabilities and values."""
-
-    def evaluate(
-        self, observation: npt.NDArray[Any], mask: npt.NDArray[Any], /
-    ) -> tuple[Floats, Floats]:
-        """Probabilities (B, actions) and values (B,)."""
-        ...
-
-
-class TorchReader:
-    """The trained network itself, as it is exported: all actions under the mask."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.network = policy.network.eval()
-
-    @torch.inference_mode()
-    def evaluate(
-        self, observation: npt.NDArray[Any], mask: npt.NDArray[Any]
-    ) -> tuple[Floats, Floats]:
-        """Probabilities (B, actions) and values (B,)."""
-        inputs = (torch.from_numpy(array.astype(np.int32)) for array in (observation, mask))
-        probabilities, value = self.network(*inputs)
-        return probabilities.numpy(), value.numpy()
-
-
-def compare(policy: Policy, readers: Mapping[str, Reader], where: Positions) -> dict[str, float]:
-    """The worst difference of each reader from PyTorch, over batches of 1 and 64.
+def compare(reference: Reader, readers: Mapping[str, Reader], where: Positions) -> dict[str, float]:
+    """The worst difference of each reader, in batches of 1 and 64, from a reference.
 
     Returns:
         By reader, the largest difference of a probability or a value; infinite if an illegal action
         has any probability.
     """
-    with graph.one_thread():
-        worst = dict.fromkeys(readers, 0.0)
-        reference = TorchReader(policy)
+    worst = dict.fromkeys(readers, 0.0)
+    expected = _in_batches(reference, where, max(BATCHES))
+    for name, reader in readers.items():
         for size in BATCHES:
-            for at in range(0, len(where), size):
-                observation = where.observation[at : at + size]
-                mask = where.mask[at : at + size]
-                expected = reference.evaluate(observation, mask)
-                for name, reader in readers.items():
-                    found = reader.evaluate(observation, mask)
-                    worst[name] = max(worst[name], difference(found, expected, mask))
+            found = _in_batches(reader, where, size)
+            worst[name] = max(worst[name], difference(found, expected, where.mask))
     return worst
+
+
+def _in_batches(reader: Reader, where: Positions, size: int) -> tuple[Floats, Floats]:
+    starts = range(0, len(where), size)
+    found = [
+        reader.evaluate(where.observation[at : at + size], where.mask[at : at + size])
+        for at in starts
+    ]
+    probabilities, value = zip(*found, strict=True)
+    return np.concatenate(probabilities), np.concatenate(value)
 
 
 def difference(
@@ -105,30 +81,41 @@ class Run:
         self.first = self.first or words
 
 
-def run_vectors(bundle: Bundle, network: Reader) -> dict[str, Run]:
-    """Run a bundle's vectors in every reader.
-
-    Args:
-        bundle: the bundle.
-        network: its NumPy reader.
+def run_vectors(bundle: Bundle) -> dict[str, Run]:
+    """Run a bundle's vectors in every reader that is installed.
 
     Returns:
-        A run for ``onnxruntime``, ``NumPy`` and, where the vectors have views, ``views``.
+        A run for ``NumPy``, for ``onnxruntime`` if that is installed, and for ``views`` where the
+        vectors have them: do they lead to the observation?
 
     Raises:
-        BundleError: if the vectors can't be read.
-        GraphError: if the graph isn't one that a bundle may hold.
+        BundleError: if vectors, weights or graph are not what a bundle may hold.
     """
     vectors = read_vectors(bundle.members[VECTORS], bundle)
-    data = bundle.members[GRAPH]
-    graph.check(data, bundle.action_count)
-    runs = {
-        "onnxruntime": _run(vectors, graph.GraphPolicy(data)),
-        "NumPy": _run(vectors, network),
-    }
+    runs = {"NumPy": _run(vectors, Bot(bundle).network)}
+    graph = graph_reader(bundle)
+    if graph is not None:
+        runs["onnxruntime"] = _run(vectors, graph)
     if any(vectors.views):
         runs["views"] = _run_views(vectors, bundle)
     return runs
+
+
+def graph_reader(bundle: Bundle) -> Reader | None:
+    """A bundle's checked graph in onnxruntime; None if onnx or onnxruntime is not installed.
+
+    Raises:
+        BundleError: if the graph is not one that a bundle may hold.
+    """
+    try:
+        from dominozoo_training.export import graph
+    except ModuleNotFoundError:
+        return None
+    try:
+        graph.check(bundle.members[GRAPH], bundle.action_count)
+        return graph.GraphPolicy(bundle.members[GRAPH])
+    except graph.GraphError as error:
+        raise BundleError(f"{bundle.path}: {GRAPH}: {error}") from None
 
 
 def _run(vectors: Vectors, reader: Reader) -> Run:

@@ -9,11 +9,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from dominozoo.bots import BOTS, kernels, seed_bots
 from dominozoo.bots.archive import VECTORS, BundleError, read_json
@@ -26,7 +25,6 @@ from dominozoo.line.score import MATCH_OVER
 from dominozoo.rules import Rules
 from dominozoo.tables import split_seed
 from dominozoo.tiles import TILE_COUNT
-from dominozoo_training.policy.checkpoint import Policy
 
 DIGITS: Final = 7
 MOST_VECTORS: Final = 4096
@@ -58,22 +56,30 @@ class Vectors:
         return len(self.observation)
 
 
+class Reader(Protocol):
+    """What computes a policy."""
+
+    def evaluate(
+        self, observation: npt.NDArray[Any], mask: npt.NDArray[Any], /
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """(B, size) and (B, actions) integers to probabilities (B, actions) and values (B,)."""
+        ...
+
+
 Case = tuple[npt.NDArray[np.int16], npt.NDArray[np.int8], dict[str, Any]]
 
 
-def vectors(policy: Policy, count: int, seed: int = 0) -> Vectors:
+def vectors(rules: Rules, reader: Reader, count: int, seed: int = 0) -> Vectors:
     """Vectors of a policy, spread over every kind of position that its game has.
 
     The positions depend on game, count and seed alone.
     """
-    cases = choose(play(policy.rules, count * CANDIDATES, seed), count)
+    cases = choose(play(rules, count * CANDIDATES, seed), count)
     observation = np.stack([case[0] for case in cases])
     mask = np.stack([case[1] for case in cases])
-    with torch.inference_mode():
-        inputs = (torch.from_numpy(array.astype(np.int32)) for array in (observation, mask))
-        probabilities, value = policy.network.eval()(*inputs)
+    probabilities, value = reader.evaluate(observation, mask)
     views: list[dict[str, Any] | None] = [case[2] for case in cases]
-    return Vectors(observation, mask, probabilities.numpy(), value.numpy(), views)
+    return Vectors(observation, mask, probabilities, value, views)
 
 
 def play(rules: Rules, count: int, seed: int) -> list[Case]:
