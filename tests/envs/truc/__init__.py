@@ -1,0 +1,1 @@
+"""Tests of Domino Le Truc; ``helpers`` is what they share."""
