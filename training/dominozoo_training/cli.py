@@ -208,6 +208,48 @@ def show_results(setting: Setting, results: list[Result]) -> None:
     Console().print(table)
 
 
+@app.command()
+def bench(
+    games: Annotated[
+        str | None, typer.Option(help="Games with commas; default: one of each kind.")
+    ] = None,
+    cases: Annotated[
+        str | None, typer.Option(help="Cases with commas: step, raw_env, env, bot, start.")
+    ] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the figures here; - prints them alone.")
+    ] = None,
+) -> None:
+    """Measure speed: batched steps, environments, bots, start-up."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from dominozoo.rules import RulesError, parse
+    from dominozoo_training.bench import CASES, DEFAULT_GAMES, as_json, machine, measure
+    from dominozoo_training.evaluation.entrants import split_players
+
+    with refusing(RulesError, ValueError, OSError):
+        chosen = tuple(split_players(games)) if games else DEFAULT_GAMES
+        for game in chosen:
+            parse(game)
+        wanted = tuple(cases.split(",")) if cases else CASES
+        if json_file is not None:
+            check_writable(json_file)
+        rows = []
+        table = Table("game", "case", "batch", "median", "unit", "spread", title=machine())
+        for row in measure(chosen, wanted):
+            rows.append(row)
+            median = f"{row.median:,.0f}" if row.unit == "1/s" else f"{row.median:.2f}"
+            batch = "" if row.batch is None else str(row.batch)
+            table.add_row(row.game, row.case, batch, median, row.unit, f"{row.spread:.0%}")
+            if json_file != "-":
+                Console(stderr=True).print(f"{row.game} {row.case} {batch}: {median} {row.unit}")
+        if json_file is not None:
+            write_json(json_file, as_json(rows))
+    if json_file != "-":
+        Console().print(table)
+
+
 def main() -> None:
     """Run the command line."""
     app()
