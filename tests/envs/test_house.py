@@ -32,7 +32,11 @@ LAYERS = [
     {"dominozoo_training"},
     {"dominozoo_training.policy"},
     {"dominozoo_training.evaluation"},
-    {"dominozoo_training.learning", "dominozoo_training.export"},
+    {
+        "dominozoo_training.learning",
+        "dominozoo_training.export",
+        "dominozoo_training.play",
+    },
     {"dominozoo_training.bench", "dominozoo_training.play"},
     {"dominozoo_training.cli"},
 ]

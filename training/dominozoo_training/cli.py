@@ -250,6 +250,96 @@ def bench(
         Console().print(table)
 
 
+@app.command("export")
+def export_bot(
+    checkpoint: Annotated[str, typer.Argument(help="A checkpoint's or a run's folder.")],
+    out: Annotated[Path, typer.Option(help="The file to write, NAME.dombot.")],
+    bot_id: Annotated[
+        str | None, typer.Option("--id", help="Default: the game and the weights' checksum.")
+    ] = None,
+    version: Annotated[str, typer.Option(help="The bot's version.")] = "1",
+) -> None:
+    """Write a policy as a bundle that other programs can play."""
+    with refusing(ValueError, OSError, ImportError):
+        with naming_extra("export"):
+            from dominozoo_training.export.bundle import export_policy
+            from dominozoo_training.policy.checkpoint import load_policy
+        manifest = export_policy(load_policy(checkpoint), out, bot_id=bot_id, version=version)
+    typer.echo(f"{out}: {manifest['id']}, {out.stat().st_size} bytes")
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="A .dombot file.")],
+) -> None:
+    """Check a bundle and run its test vectors in every reader at hand.
+
+    Exit code 0: all is right. 1: a reader differs from the vectors. 2: it is no sound bundle.
+    """
+    from dominozoo.bots.bundle import read_bundle
+
+    with refusing(ValueError, OSError):
+        from dominozoo_training.export.parity import run_vectors
+
+        bundle = read_bundle(file)
+        runs = run_vectors(bundle)
+    typer.echo(f"{bundle.manifest['id']}: {bundle.rules}, checksums are right")
+    for name, run in runs.items():
+        words = f"{run.failed} vectors FAIL: {run.first}" if run.failed else "all vectors are right"
+        typer.echo(f"{name:>11}: worst difference {run.worst:.1e}, {words}")
+    if "onnxruntime" not in runs:
+        typer.echo("policy.onnx was not run: pip install 'dominozoo[export]'")
+    if any(run.failed for run in runs.values()):
+        raise typer.Exit(1)
+
+
+@app.command()
+def info(
+    file: Annotated[Path, typer.Argument(help="A .dombot file.")],
+) -> None:
+    """Show what a bundle says of itself."""
+    from dominozoo.bots.bundle import read_bundle
+
+    with refusing(ValueError, OSError):
+        bundle = read_bundle(file)
+    manifest = {**bundle.manifest, "observation": dict(bundle.manifest["observation"])}
+    manifest["observation"].pop("fields")
+    typer.echo(json.dumps(manifest, indent=1))
+
+
+@app.command()
+def play(
+    game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
+    against: Annotated[
+        str, typer.Option(help="Bots, with commas: hard, x.dombot, a checkpoint folder.")
+    ] = "hard",
+    seed: Annotated[int | None, typer.Option(help="Deals the same tiles again.")] = None,
+    hands: Annotated[int, typer.Option(help="Hands to play; 0 = a match.", min=0)] = 0,
+) -> None:
+    """Play against bots in the terminal; you are player_0."""
+    from dominozoo.rules import parse
+    from dominozoo.tables import fresh_seed
+    from dominozoo_training.evaluation.entrants import split_players
+    from dominozoo_training.play import Sitting, load_player
+
+    with refusing(ValueError, OSError):
+        rules = parse(game)
+        players = [load_player(spec, rules) for spec in split_players(against)]
+        seed = fresh_seed() if seed is None else seed
+        sitting = Sitting(rules, players, seed, hands, input, typer.echo)
+    typer.echo(f"{rules}, seed {seed}")
+    sitting.play()
+
+
+@contextmanager
+def naming_extra(extra: str) -> Iterator[None]:
+    """Say which extra brings a module that is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ImportError(f"{error.name} is missing: pip install 'dominozoo[{extra}]'") from None
+
+
 def main() -> None:
     """Run the command line."""
     app()
