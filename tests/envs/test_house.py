@@ -32,11 +32,7 @@ LAYERS = [
     {"dominozoo_training"},
     {"dominozoo_training.policy"},
     {"dominozoo_training.evaluation"},
-    {
-        "dominozoo_training.learning",
-        "dominozoo_training.export",
-        "dominozoo_training.play",
-    },
+    {"dominozoo_training.learning", "dominozoo_training.export"},
     {"dominozoo_training.bench", "dominozoo_training.play"},
     {"dominozoo_training.cli"},
 ]
