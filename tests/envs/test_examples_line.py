@@ -507,12 +507,9 @@ def test_e37_e38_the_lowest_penalty_wins(
 
 
 def test_e39_zero_zero_opens_whoever_won() -> None:
-    for seed in range(200):
-        env = until(start("french", seed), lambda last: last["reason"] == "out")
-        if env.position()["last_hand"]["seat"] == 2 and env.position()["turn"] == 3:
-            break
-    position = env.position()
-    assert (position["hand_number"], position["turn"], position["poser"]) == (2, 3, None)
+    second = (until(start("french", s), lambda last: last["seat"] == 2) for s in range(200))
+    position = next(env.position() for env in second if env.position()["turn"] == 3)
+    assert (position["hand_number"], position["poser"]) == (2, None)
     assert moves(position) == [("0-0", 0)]
 
 
