@@ -59,10 +59,10 @@ class Display:
             self.last_line = time.monotonic()
             self.say(self.line(figures))
 
-    def judged(self, results: Sequence[Result]) -> None:
-        """Take new win rates in."""
+    def judged(self, results: Sequence[Result], *, final: bool = False) -> None:
+        """Take new win rates in; a terminal has them in its table until the end."""
         self.results = results
-        if not self.console.is_terminal:
+        if final or not self.console.is_terminal:
             self.say("  " + ", ".join(rate(result) for result in results))
 
     def say(self, text: str) -> None:

@@ -130,7 +130,7 @@ def gae(
     """
     going = (~ends)[:, :, None].astype(np.float32)
     delta = rewards + going * values[1:] - values[:-1]
-    advantages = np.empty_like(delta)
+    advantages: npt.NDArray[np.float32] = np.empty(rewards.shape, np.float32)
     last = np.zeros_like(delta[0])
     for t in reversed(range(len(delta))):
         last = delta[t] + np.float32(lam) * going[t] * last

@@ -257,7 +257,7 @@ def report(
         figures[f"{result.b}_low"] = result.low
         figures[f"{result.b}_high"] = result.high
     metrics.write(kind, learner.decisions, figures)
-    display.judged(results)
+    display.judged(results, final=kind == "final")
 
 
 def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, command: str) -> Path:
