@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from dominozoo.bots import batch, heuristic
+from dominozoo.bots import batch, heuristic, truc
 from dominozoo.bots.batch import OUTSIDE, seed_bots, uniforms
-from dominozoo.rules import LINE, Rules, RulesError
+from dominozoo.rules import LINE, TRUC, Rules
 
 __all__ = ["BOTS", "DESCRIPTIONS", "OUTSIDE", "Kernels", "kernels", "seed_bots", "uniforms"]
 
@@ -42,16 +42,10 @@ class Kernels(NamedTuple):
 
 _FAMILIES: Final[dict[str, Kernels]] = {
     LINE: Kernels(batch.choose, batch.advance),
+    TRUC: Kernels(truc.choose, truc.advance),
 }
 
 
 def kernels(rules: Rules) -> Kernels:
-    """Return the kernels that play a game's scripted bots.
-
-    Raises:
-        RulesError: if the game has no scripted bots.
-    """
-    family = rules.variant.family
-    if family not in _FAMILIES:
-        raise RulesError(f"{rules.game} has no scripted bots yet")
-    return _FAMILIES[family]
+    """Return the kernels that play a game's scripted bots."""
+    return _FAMILIES[rules.variant.family]
