@@ -51,6 +51,11 @@ def numbers(marks: list[int]) -> list[int | None]:
     return [mark - 1 if mark else None for mark in marks]
 
 
+def ends_of(record: Any, ends: int) -> list[int | None] | None:
+    """The open ends as JSON writes them: null before the pose."""
+    return None if record["opener"] < 0 else numbers(record["ends"].tolist()[:ends])
+
+
 def names(mask: int) -> list[str]:
     """The tiles of a bit mask by name, ascending."""
     return [NAMES[tile] for tile in tiles_of(mask)]
@@ -64,7 +69,8 @@ def events_of(log: Array, plies: int, ends: int) -> list[Json]:
             "seat": seat,
             "tile": None if tile < 0 else NAMES[tile],
             "end": None if end < 0 else end,
-            "ends_after": numbers(marks[:ends]),
+            # A line has no ends before the pose; French opens with it, and has four empty ones.
+            "ends_after": numbers(marks[:ends]) if ends == 4 or any(marks) else None,
         }
         for kind, seat, tile, end, *marks in log[:plies].tolist()
     ]
@@ -165,7 +171,7 @@ def open_part(tables: Array, packed: Array, rules: Rules, log: Array, last: Json
         "phase": PHASES[record["phase"]],
         "turn": seat_or_none(record["turn"]),
         "board": board_of(record, cross),
-        "ends": numbers(record["ends"].tolist()[:ends]),
+        "ends": ends_of(record, ends),
         "locked": [bool(locked >> arm & 1) for arm in range(4)] if cross else [],
         "scores": record["scores"].tolist()[: rules.sides],
         "stake": int(record["stake"]),
@@ -348,7 +354,7 @@ def _redo(tables: Array, packed: Array, event: Mapping[str, Any], index: int) ->
         batch.apply_one(tables, packed, action_of(event, ends))
     except ValueError as error:
         raise ValueError(f"view: events[{index}].{error}") from None
-    after = numbers(record["ends"].tolist()[:ends])
+    after = ends_of(record, ends)
     if event.get("ends_after", after) != after:
         raise ValueError(
             f"view: events[{index}].ends_after: the events lead to {after}, "
