@@ -6,7 +6,7 @@ Whatever doesn't agree is refused by the name of its field.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -66,28 +66,29 @@ def go_on(
             begins with the first field that does.
     """
     try:
-        _check_fields(position, rules)
+        check_fields(position, rules, NEEDED)
         start(tables, packed)
         _set_match(tables[0], packed[0], rules, position)
         _set_deal(tables, packed, rules, position)
         log = _play_again(tables, packed, rules, position)
-        last = _read_last_hand(position)
+        last = read_last_hand(position)
         _compare(position, position_of(tables, packed, rules, log, last))
     except ValueError as error:
         raise ValueError(f"position.{error}") from None
     return log, last
 
 
-def _check_fields(position: Any, rules: Rules) -> None:
+def check_fields(position: Any, rules: Rules, needed: Sequence[str]) -> None:
+    """ValueError unless a position has the fields needed, of this game, and isn't over."""
     if not isinstance(position, Mapping):
         raise ValueError(f"game: a position is a mapping, not {type(position).__name__}")
-    for name in NEEDED:
+    for name in needed:
         if name not in position:
             hint = ": this is a view, which can't be gone on from" if "seat" in position else ""
             raise ValueError(f"{name}: is missing{hint}")
     for name in position:
-        if name not in (*NEEDED, *OPTIONAL):
-            raise ValueError(f"{name}: is unknown; known are {', '.join((*NEEDED, *OPTIONAL))}")
+        if name not in (*needed, *OPTIONAL):
+            raise ValueError(f"{name}: is unknown; known are {', '.join((*needed, *OPTIONAL))}")
     if position["game"] != rules.module:
         raise ValueError(f"game: {position['game']!r} is not this environment's {rules.module!r}")
     if position["rules"] != rules.options:
@@ -103,7 +104,11 @@ def _set_match(record: Any, r: Any, rules: Rules, position: Mapping[str, Any]) -
     record["hand_number"] = integer("hand_number", position["hand_number"], 1, WORD)
     record["poser"] = read_opener("poser", position["poser"], rules, r)
     set_scores(record, r, rules, {name: position[name] for name in ("scores", "stake", "decider")})
-    generator = position.get("rng")
+    set_generator(record, position.get("rng"))
+
+
+def set_generator(record: Any, generator: Any) -> None:
+    """Go on with a position's stream of deals; null keeps the table's own."""
     if generator is None:
         return
     if not isinstance(generator, Mapping) or set(generator) != {"seed", "table", "deals"}:
@@ -190,7 +195,7 @@ def compare_event(event: Mapping[str, Any], played: Mapping[str, Any], name: str
             raise ValueError(f"{name}.{field}: it was {played[field]!r}, not {value!r}")
 
 
-def _read_last_hand(position: Mapping[str, Any]) -> Json | None:
+def read_last_hand(position: Mapping[str, Any]) -> Json | None:
     """The last hand as given; what the position can tell about it must agree."""
     last = position.get("last_hand")
     if last is None:

@@ -5,13 +5,20 @@ Whatever doesn't agree is refused by the name of its field.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from dominozoo.line.resume import (
+    OPTIONAL,
+    WORD,
+    check_fields,
+    compare_event,
+    read_last_hand,
+    set_generator,
+)
 from dominozoo.line.setup import integer, read_list
 from dominozoo.rules import Rules
 from dominozoo.tiles import TILE_COUNT
@@ -31,15 +38,10 @@ REPLAYED: Final = (
     *("poser", "dealer", "leader", "trick", "tricks", "multiplier", "redeals", "phase", "turn"),
     *("ends", "legal", "over", "winners"),
 )
-OPTIONAL: Final = ("legal", "over", "winners", "ends", "last_hand", "rng")
 NEEDED: Final = (
     *("game", "rules", "hand_number", "scores", "events"),
     *(name for name in REPLAYED if name not in OPTIONAL),
 )
-LAST_HAND: Final = (
-    *("winner", "seat", "reason", "effect", "points", "key", "hands", "board", "events", "scores"),
-)
-WORD: Final = 0xFFFFFFFF
 
 
 def go_on(tables: Array, packed: Array, rules: Rules, position: Any) -> Json | None:
@@ -59,52 +61,23 @@ def go_on(tables: Array, packed: Array, rules: Rules, position: Any) -> Json | N
             begins with the first field that does.
     """
     try:
-        _check_fields(position, rules)
+        check_fields(position, rules, NEEDED)
         start(tables, packed)
         _set_match(tables[0], rules, position)
         _set_deal(tables, packed, position)
         _play_again(tables, packed, rules, position)
-        last = _read_last_hand(position)
+        last = read_last_hand(position)
         _compare(position, position_of(tables, packed, rules, last))
     except ValueError as error:
         raise ValueError(f"position.{error}") from None
     return last
 
 
-def _check_fields(position: Any, rules: Rules) -> None:
-    if not isinstance(position, Mapping):
-        raise ValueError(f"game: a position is a mapping, not {type(position).__name__}")
-    for name in NEEDED:
-        if name not in position:
-            hint = ": this is a view, which can't be gone on from" if "seat" in position else ""
-            raise ValueError(f"{name}: is missing{hint}")
-    for name in position:
-        if name not in (*NEEDED, *OPTIONAL):
-            raise ValueError(f"{name}: is unknown; known are {', '.join((*NEEDED, *OPTIONAL))}")
-    if position["game"] != rules.module:
-        raise ValueError(f"game: {position['game']!r} is not this environment's {rules.module!r}")
-    if position["rules"] != rules.options:
-        raise ValueError(
-            f"rules: {position['rules']} are not this environment's {rules.options}; "
-            "make an environment with those options"
-        )
-    if position["phase"] == "over" or position.get("over"):
-        raise ValueError("phase: the position is over: there is nothing to go on with")
-
-
 def _set_match(record: Any, rules: Rules, position: Mapping[str, Any]) -> None:
     record["hand_number"] = integer("hand_number", position["hand_number"], 1, WORD)
     record["dealer"] = integer("dealer", position["dealer"], 0, 1)
     set_scores(record, rules, position)
-    generator = position.get("rng")
-    if generator is None:
-        return
-    if not isinstance(generator, Mapping) or set(generator) != {"seed", "table", "deals"}:
-        raise ValueError(f"rng: must have seed, table and deals, not {generator!r}")
-    words = read_list("rng.seed", generator["seed"], 2)
-    record["seed"] = [integer("rng.seed", word, 0, WORD) for word in words]
-    record["table"] = integer("rng.table", generator["table"], 0, WORD)
-    record["deals"] = integer("rng.deals", generator["deals"], 0, WORD)
+    set_generator(record, position.get("rng"))
 
 
 def _set_deal(tables: Array, packed: Array, position: Mapping[str, Any]) -> None:
@@ -168,7 +141,7 @@ def _play_again(tables: Array, packed: Array, rules: Rules, position: Mapping[st
         played = events_of(tables[0], packed[0])
         if index >= len(played):
             raise ValueError(f"{name}.kind: no {event['kind']} follows here")
-        _compare_event(event, played[index], name)
+        compare_event(event, played[index], name)
     played = events_of(tables[0], packed[0])
     if len(played) > len(position["events"]):
         missing = played[len(position["events"])]["kind"]
@@ -193,38 +166,6 @@ def _make(
         raise ValueError(f"{name}.{field}: {why_illegal(tables[0], rules, action)}")
     if code >= ENDED:
         raise ValueError(f"{name}: ends the hand; a finished hand can't be gone on with")
-
-
-def _compare_event(event: Mapping[str, Any], played: Mapping[str, Any], name: str) -> None:
-    """ValueError if an event says other than what was played; a field left out is no matter."""
-    for field, value in event.items():
-        if field not in played:
-            raise ValueError(f"{name}.{field}: is unknown; known are {', '.join(played)}")
-        same = value == played[field]
-        if field == "tile" and value is not None and played[field] is not None:
-            same = read_tiles(name, [value]) == read_tiles(name, [played[field]])
-        if not same:
-            raise ValueError(f"{name}.{field}: it was {played[field]!r}, not {value!r}")
-
-
-def _read_last_hand(position: Mapping[str, Any]) -> Json | None:
-    """The last hand as given; what the position can tell about it must agree."""
-    last = position.get("last_hand")
-    if last is None:
-        return None
-    if not isinstance(last, Mapping) or set(last) != set(LAST_HAND):
-        raise ValueError(f"last_hand: must be null or have {', '.join(LAST_HAND)}")
-    if position["hand_number"] == 1:
-        raise ValueError("last_hand: must be null in hand 1")
-    if last["scores"] != position["scores"]:
-        raise ValueError(
-            f"last_hand.scores: the hand ended at {last['scores']}, but the position's scores are "
-            f"{position['scores']}"
-        )
-    if last["effect"] is not None:
-        raise ValueError(f"last_hand.effect: {last['effect']!r} ended the match")
-    result: Json = copy.deepcopy(dict(last))
-    return result
 
 
 def _compare(position: Mapping[str, Any], replayed: Json) -> None:
