@@ -5,6 +5,7 @@ A game's module, ``block_v0`` say, names the game and documents it; all that is 
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
@@ -121,9 +122,9 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         """Discrete action ids; the same object always."""
         return self._action_spaces[agent]
 
-    @property
+    @functools.cached_property
     def state_space(self) -> spaces.Box:
-        """The space of ``state()``: the whole table, int16."""
+        """The space of ``state()``: the whole table, int16; the same object always."""
         high = self._table.state_layout.high()
         return spaces.Box(np.zeros_like(high), high, dtype=np.int16)
 
