@@ -173,9 +173,6 @@ def blocked(text: str, *hands: str, **arguments: Any) -> LineGame:
 FIVE = ("2-0", "4-1", "6-5 4-4", "2-2")
 
 
-# Line play
-
-
 def test_e1_both_ends() -> None:
     line = "6-6 0,6-5 1,5-5 1,5-4 1,4-4 1,4-2 1,2-2 1,2-1 1,1-1 1,1-0 1,0-0 1,3-0 1"
     env = after_line("partnership", line, "6-2 3-3 4-1 5-0")
@@ -202,9 +199,6 @@ def test_e4_out_has_precedence() -> None:
     game = table("cutthroat(players=2)", ["6-5", "0-0"], "5 1")
     step(game, "6-5", LEFT)
     assert (ended(game)["winner"], ended(game)["reason"]) == (0, "out")
-
-
-# Partnership
 
 
 def test_e5_individual_lowest_wins_the_block() -> None:
@@ -309,9 +303,6 @@ def test_e18_opening(opening: str, choices: int) -> None:
     assert len(moves(position)) == choices
 
 
-# Cutthroat
-
-
 @pytest.mark.parametrize(("players", "size"), [(2, 14), (3, 9), (4, 7)])
 def test_e19_everything_is_dealt(players: int, size: int) -> None:
     position = start(f"cutthroat(players={players})").position()
@@ -384,9 +375,6 @@ def test_e26_opening_without_six_six(hands: list[str], avoid: int, turn: int, ti
     assert (env.position()["turn"], moves(env.position())) == (turn, [(tile, LEFT)])
 
 
-# Chiva
-
-
 def test_e27_pair_totals() -> None:
     game = blocked("chiva", *FIVE)
     assert (ended(game)["winner"], ended(game)["seat"]) == (1, 3)
@@ -419,9 +407,6 @@ def test_e30_boneyards(players: int, boneyard: int) -> None:
     assert len(position["boneyard"]) == boneyard
     tiles = [tile for hand in (*position["hands"], position["boneyard"]) for tile in hand]
     assert sorted(tiles) == sorted(NAMES)
-
-
-# French
 
 
 def french(hands: Sequence[str], *plays: str) -> TableEnv:
@@ -513,9 +498,6 @@ def test_e39_zero_zero_opens_whoever_won() -> None:
     assert moves(position) == [("0-0", 0)]
 
 
-# Line dominoes
-
-
 def test_e50_out_scores_the_other_hands() -> None:
     game = table("block(players=3)", ["6-5", "6-4 2-1", "5-5"], "5 0")
     step(game, "6-5", LEFT)
@@ -563,9 +545,6 @@ def test_e55_must_play_and_block_passes() -> None:
     game = table("block", ["6-6", "5-5"], "2 2", boneyard=" ".join(free[:14]))
     assert len(game.position()["boneyard"]) == 14
     assert moves(game.position()) == [("pass", None)]
-
-
-# Six-Love
 
 
 @pytest.mark.parametrize(
