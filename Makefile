@@ -16,7 +16,7 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 DEMO ?= runs/demo
 DEALS ?= 20000
 
-.PHONY: help install demo test lint types bench format clean
+.PHONY: help install demo test golden lint types bench format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bo
 
 test: $(READY) ## Run all tests, doctests and the examples of the documentation
 	$(BIN)/python -m pytest -n auto
+
+golden: $(READY) ## Write the golden playthroughs anew; review what changed
+	$(BIN)/python tests/envs/test_golden.py
 
 lint: $(READY) ## Check style and format with ruff
 	$(BIN)/ruff check .
