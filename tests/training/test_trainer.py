@@ -15,7 +15,7 @@ from dominozoo_training.learning.config import Config, load_config
 from dominozoo_training.learning.display import Display, keep_until
 from dominozoo_training.learning.start import plan
 from dominozoo_training.learning.state import TABLES, TRAINING, snapshot
-from dominozoo_training.learning.trainer import TrainingError, train
+from dominozoo_training.learning.trainer import TrainingError, best_so_far, train
 from dominozoo_training.policy.checkpoint import (
     META,
     WEIGHTS,
@@ -175,6 +175,7 @@ def test_the_best_is_kept(tmp_path: Path) -> None:
     assert len(rates) == 3
     best = load_policy(f"{tmp_path}@best").meta["strength"][0]["win_rate"]
     assert best == pytest.approx(max(rates), abs=1e-4)
+    assert best_so_far(tmp_path) == best, "a resumed run goes on from there"
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def train(
         words.insert(0, game)
         game = None
     options = {"device": device, "budget.minutes": minutes, "seed": seed}
-    with refusing(ConfigError, CheckpointError, TrainingError):
+    with refusing(ConfigError, CheckpointError, TrainingError, OSError):
         if name is not None and out is not None:
             raise ConfigError("give --name or --out, not both")
         folder = RUNS / name if name is not None else out

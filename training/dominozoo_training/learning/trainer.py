@@ -39,6 +39,7 @@ from dominozoo_training.policy.checkpoint import (
     CheckpointError,
     cannot_write,
     policy_files,
+    read_meta,
     require_writable,
     write_file,
     write_folder,
@@ -156,7 +157,7 @@ def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: 
     config, player = learner.config, learner.player()
     saving = Clock(config.checkpoints.every_minutes)
     judging = Clock(config.evaluation.every_minutes)
-    best = -math.inf
+    best = best_so_far(run)
     while stop.by is None and progress(learner) < 1:
         good, start = snapshot(learner), time.perf_counter()
         batch = player.play(config.rollout.steps, config.ppo.gae_lambda, config.rollout.goal)
@@ -206,6 +207,13 @@ def give_up(run: Path, good: dict[str, bytes], figures: dict[str, float], keep: 
         f"training diverged: {names} no finite number; the last good state is {folder}; "
         "try a smaller ppo.learning_rate"
     )
+
+
+def best_so_far(run: Path) -> float:
+    """Win rate of the run's best policy against the last opponent; -inf before there is one."""
+    if not (run / BEST).exists():
+        return -math.inf
+    return float(read_meta(run / BEST)["strength"][-1]["win_rate"])
 
 
 def watch(learner: Learner, run: Path, metrics: Metrics, display: Display, best: float) -> float:
