@@ -13,7 +13,17 @@ from dominozoo.bots import batch, heuristic, truc
 from dominozoo.bots.batch import OUTSIDE, seed_bots, uniforms
 from dominozoo.rules import LINE, TRUC, Rules
 
-__all__ = ["BOTS", "DESCRIPTIONS", "OUTSIDE", "Kernels", "kernels", "seed_bots", "uniforms"]
+__all__ = [
+    "BOTS",
+    "DESCRIPTIONS",
+    "OUTSIDE",
+    "TRUC_DESCRIPTIONS",
+    "Kernels",
+    "descriptions",
+    "kernels",
+    "seed_bots",
+    "uniforms",
+]
 
 # The short codes; every family of games has a bot of its own for each.
 BOTS: Final[dict[str, int]] = {
@@ -30,6 +40,14 @@ DESCRIPTIONS: Final[dict[str, str]] = {
     "normal": "heavy tiles and doubles first, slightly what continues",
     "hard": "heavy first, remembers who lacks what, counts, blocks, closes when that wins",
     "mobility": "doubles first, then what leaves most of its own tiles playable",
+}
+
+TRUC_DESCRIPTIONS: Final[dict[str, str]] = {
+    "random": "any legal move, each with the same chance",
+    "easy": "nearly random",
+    "normal": "wins tricks cheaply, calls with strong tiles, never bluffs",
+    "hard": "plays imagined deals out, minds calls and the score, mixes its bluffs",
+    "mobility": "wins tricks cheaply, calls only what wins at once",
 }
 
 
@@ -49,3 +67,8 @@ _FAMILIES: Final[dict[str, Kernels]] = {
 def kernels(rules: Rules) -> Kernels:
     """Return the kernels that play a game's scripted bots."""
     return _FAMILIES[rules.variant.family]
+
+
+def descriptions(rules: Rules) -> dict[str, str]:
+    """What each bot minds in a game, by short code."""
+    return TRUC_DESCRIPTIONS if rules.variant.family == TRUC else DESCRIPTIONS

@@ -84,7 +84,7 @@ ASK: Final = 6  # it proposes below this chance
 GRANT: Final = 7  # it accepts a proposal below this chance
 RACE: Final = 8  # how much a lead in points counts: exponent of the points to go
 HARD_WEIGHTS: Final[npt.NDArray[np.float64]] = np.array(
-    [0.4, 0.08, 0.05, 0.1, 1.0, 0.7, 0.5, 0.5, 1.0]
+    [0.3, 0.08, 0.1, 0.08, 0.4, 1.7, 0.42, 0.44, 1.0]
 )
 
 NORMAL_CALL: Final = 0.8  # normal calls with a tile left as strong as this
