@@ -313,9 +313,11 @@ def test_hard_closes_the_table_only_if_its_count_is_low() -> None:
 
 @pytest.mark.plain
 def test_hard_sheds_the_double_that_doubles_a_french_penalty() -> None:
-    line = "0-0 1-0 2-0 3-0 4-0 1-1 2-2 4-4"
-    with_double = stand("french", "3-3 5-3 5-1 6-5", line, (1, 2, 3, 4), (4, 5, 5, 5))
-    assert answer("hard", with_double) == "3-3"
+    line = "0-0 1-0 2-0 5-0 4-0 1-1 5-5 4-4"
+    last_double = stand("french", "2-2 6-5 6-1", line, (1, 2, 5, 4), (3, 5, 5, 5))
+    one_of_two = stand("french", "2-2 6-5 6-1 6-6", line, (1, 2, 5, 4), (4, 5, 5, 5))
+    assert answer("hard", last_double) == "2-2"
+    assert answer("hard", one_of_two) == "6-5"
 
 
 def digest(game: str) -> str:
