@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from dominozoo.bits import row_of
-from dominozoo.truc.play import apply, is_legal
+from dominozoo.truc.play import is_legal
 from dominozoo.truc.score import (
     CUT,
     HAND_ENDED,
@@ -182,9 +182,3 @@ def look_one(tables: Any, packed: Any, seat: Any, row: Any, mask: Any) -> None:
 def reopen_one(tables: Any, packed: Any) -> None:
     """Give out the first table's ``deck`` anew, by its ``dealer``."""
     deal_out(tables[0], packed[0])
-
-
-@njit(cache=True)
-def apply_one(tables: Any, packed: Any, action: Any) -> None:
-    """``play.apply`` for the first table: neither checked nor scored."""
-    apply(tables[0], packed[0], action)
