@@ -34,7 +34,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bot file
-	$(BIN)/dominozoo train block --config configs/demo.yaml --out $(DEMO)
+	$(BIN)/dominozoo train block --config configs/demo.yaml --out $(DEMO) --force
 	$(BIN)/dominozoo arena block --players $(DEMO),random --deals $(DEALS) --seed 1
 	$(BIN)/dominozoo arena block --players $(DEMO),normal --deals $(DEALS) --seed 1
 	$(BIN)/dominozoo arena block --players $(DEMO),hard --deals $(DEALS) --seed 1

@@ -76,7 +76,7 @@ class Ppo(Section):
         value_weight: of the loss of the policy's own value.
     """
 
-    learning_rate: Positive = 2e-3
+    learning_rate: Positive = 3e-3
     learning_rate_end: Share = 1e-4
     entropy: Share = 0.02
     entropy_end: Share = 0.002
@@ -108,7 +108,7 @@ class Evaluation(Section):
 
     every_minutes: Positive = 0.25
     deals: Annotated[int, Field(ge=2, le=1 << 24)] = 1000
-    final_deals: Annotated[int, Field(ge=2, le=1 << 24)] = 10_000
+    final_deals: Annotated[int, Field(ge=2, le=1 << 24)] = 20_000
     opponents: Annotated[tuple[Opponent, ...], Field(strict=False, min_length=1)] = (
         "random",
         "normal",
