@@ -34,7 +34,7 @@ from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import Rules
 from dominozoo.tiles import NAMES, TILE_COUNT
 from dominozoo_training.export import graph
-from dominozoo_training.export.onnx import TorchReader, one_thread, to_onnx
+from dominozoo_training.export.onnx import TorchReader, to_onnx
 from dominozoo_training.export.parity import TOLERANCE, VECTOR_TOLERANCE, compare, run_vectors
 from dominozoo_training.export.positions import positions
 from dominozoo_training.export.vectors import Reader, as_lines, vectors
@@ -98,8 +98,7 @@ def export_policy(
         "NumPy": Network(read_weights(members[WEIGHTS]), shape),
     }
     reference = TorchReader(network)
-    with one_thread():
-        worst = compare(reference, readers, positions(policy.rules, POSITIONS))
+    worst = compare(reference, readers, positions(policy.rules, POSITIONS))
     for name, difference in worst.items():
         if not difference <= TOLERANCE:
             raise ExportError(f"{name} differs from PyTorch by {difference:.1e}; nothing written")

@@ -107,11 +107,8 @@ def lower_opset(model: ModelProto) -> None:
 
 
 def _lower(node: NodeProto, constants: dict[str, TensorProto], version: int) -> None:
-    old, new = (
-        onnx.defs.get_schema(node.op_type, max_inclusive_version=at).since_version
-        for at in (graph.OPSET, max(version, graph.OPSET))
-    )
-    if old == new or node.op_type in _MORE_TYPES:
+    old, new = (_since(node.op_type, at) for at in (graph.OPSET, max(version, graph.OPSET)))
+    if old == new or (old and node.op_type in _MORE_TYPES):
         return
     if node.op_type == "Pad" and len(node.input) <= 3:
         return
@@ -120,7 +117,17 @@ def _lower(node: NodeProto, constants: dict[str, TensorProto], version: int) -> 
         node.attribute.append(onnx.helper.make_attribute("axes", axes))
         del node.input[1:]
         return
-    raise graph.GraphError(f"{node.op_type} of opset {new} has no equal in opset {graph.OPSET}")
+    raise graph.GraphError(
+        f"{node.op_type} of opset {new or version} has no equal in opset {graph.OPSET}"
+    )
+
+
+def _since(kind: str, opset: int) -> int:
+    """The opset that defined an operator as it is in ``opset``, 0 if there is none."""
+    try:
+        return int(onnx.defs.get_schema(kind, max_inclusive_version=opset).since_version)
+    except onnx.defs.SchemaError:
+        return 0
 
 
 def strip(model: ModelProto) -> None:
@@ -148,5 +155,6 @@ class TorchReader:
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Probabilities (B, actions) and values (B,)."""
         inputs = (torch.from_numpy(array.astype(np.int32)) for array in (observation, mask))
-        probabilities, value = self.network(*inputs)
+        with one_thread():
+            probabilities, value = self.network(*inputs)
         return probabilities.numpy(), value.numpy()
