@@ -221,21 +221,22 @@ class Player:
             choices.append(chosen)
             log_probs.append(log_prob)
         turn[steps] = tables.turn
-        after = look(tables, self.policy.encoder, self.device)
-        values = np.stack(
-            [self.critic.net(seen.critic).cpu().numpy() for seen in [*moments, after]]
-        )
+        values = self.values([*moments, look(tables, self.policy.encoder, self.device)])
         values = turned(values, turn, -1)
         advantages = gae(rewards, values, ends, lam)
         returns = turned(advantages + values[:-1], turn[:-1], 1)
-        residue = turned(advantages, turn[:-1], 1)
+        missed = turned(advantages, turn[:-1], 1)
         return Batch(
             moments,
             torch.stack(choices),
             torch.stack(log_probs),
-            torch.from_numpy(residue[:, :, 0].copy()).to(self.device),
+            torch.from_numpy(missed[:, :, 0].copy()).to(self.device),
             torch.from_numpy(returns).to(self.device),
-            1.0 - float(residue.var() / max(returns.var(), 1e-12)),
+            1.0 - float(missed.var() / max(returns.var(), 1e-12)),
             hands,
             forced,
         )
+
+    def values(self, moments: list[Seen]) -> npt.NDArray[np.float32]:
+        """The critic's values of each moment, (T, B, players) float32, by relative seat."""
+        return np.stack([self.critic.net(seen.critic).cpu().numpy() for seen in moments])
