@@ -253,7 +253,10 @@ class Bot:
         Takes one position, (178,) and (actions,), and gives (actions,) float32; or a batch of them.
         """
         one = np.ndim(observation) == 1
-        found, _ = self.evaluate(np.atleast_2d(observation), np.atleast_2d(mask))
+        if one:
+            observation, mask = np.asarray(observation)[None], np.asarray(mask)[None]
+        seen, legal = self._checked(observation, mask)
+        found = self.network.probabilities(self.network.state(seen), legal)
         return found[0] if one else found
 
     def value(self, observation: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -317,34 +320,36 @@ class Bot:
             raise ValueError("act needs a mask, unless it is given PettingZoo's observation")
         if not greedy and rng is None:
             raise ValueError("drawing an action (greedy=False) needs rng, a NumPy generator")
-        one = np.ndim(seen) == 1
-        chances, _ = self.evaluate(np.atleast_2d(seen), np.atleast_2d(mask))
+        chances = self.probabilities(seen, mask)
+        one = chances.ndim == 1
+        if one and greedy:
+            return int(chances.argmax())
         if greedy or rng is None:
-            chosen = chances.argmax(axis=1)
-        else:
-            chosen = draw(chances, rng.random(len(chances)))
+            return chances.argmax(axis=1)
+        chances = chances[None] if one else chances
+        chosen = draw(chances, rng.random(len(chances)))
         return int(chosen[0]) if one else chosen
 
     def _checked(self, observation: npt.ArrayLike, mask: npt.ArrayLike) -> tuple[Array, Array]:
         seen, legal = np.asarray(observation), np.asarray(mask)
-        actions = self.bundle.action_count
-        for array, name, width in (
-            (seen, "observation", LINE_LAYOUT.size),
-            (legal, "mask", actions),
-        ):
-            if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iub":
-                raise ValueError(
-                    f"{name} must be integers of shape (..., {width}), "
-                    f"not {array.dtype} of shape {array.shape}"
-                )
+        _check_array("observation", seen, len(_HIGH))
+        _check_array("mask", legal, self.bundle.action_count)
         if len(seen) != len(legal):
             raise ValueError(f"{len(seen)} observations but {len(legal)} masks")
-        if ((seen < 0) | (seen > _HIGH)).any():
+        if (seen > _HIGH).any() or (seen < 0).any():
             column = int(np.argwhere((seen < 0) | (seen > _HIGH))[0, 1])
             raise ValueError(f"observation[{column}] is out of range 0..{int(_HIGH[column])}")
         if not legal.any(axis=1).all():
             raise ValueError("a mask allows no action: the bot is not to move")
         return seen, legal
+
+
+def _check_array(name: str, array: Array, width: int) -> None:
+    if array.ndim != 2 or array.shape[1] != width or array.dtype.kind not in "iub":
+        raise ValueError(
+            f"{name} must be integers of shape (..., {width}), "
+            f"not {array.dtype} of shape {array.shape}"
+        )
 
 
 _HIGH: Final = LINE_LAYOUT.high()

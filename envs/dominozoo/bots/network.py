@@ -42,6 +42,8 @@ FITS: Final = np.concatenate(
 )
 # Drawing and passing act on "tile 28", which is none.
 ONE_TILE: Final = np.eye(TILE_COUNT + 1, TILE_COUNT, dtype=np.float32)
+PIPS_OF: Final = np.append(TILE_PIPS, np.float32(0))
+DOUBLE: Final = np.append(IS_DOUBLE, np.float32(0))
 HIGH_OF: Final = np.append(HIGH, 0)
 LOW_OF: Final = np.append(LOW, 0)
 
@@ -160,29 +162,30 @@ def describe(state: State, rows: Ints, actions: Ints) -> Floats:
     left = np.where(begins, high + 1, high + low + 2 - covered) * is_tile
     left = np.minimum(np.maximum(left, 0), NUMBERS)  # a tile that doesn't fit leaves no number
     after, kinds = _after(state, rows, end, left, low, begins, is_tile)
-    touch = FITS[kinds].max(axis=1)
-    one = ONE_TILE[tile]
-    rest = state.hand[rows] - one
+    touch = FITS[kinds[:, 0]]
+    for other in range(1, ends):
+        touch = np.maximum(touch, FITS[kinds[:, other]])
+    rest = state.hand[rows] - ONE_TILE[tile]
     own = (rest * touch).sum(axis=1)
     held = rest.sum(axis=1)
     at_left = state.numbers[rows, left]
-    others = state.numbers[rows[:, None], after].sum(axis=1) - at_left
-    plain = [
-        is_tile,
-        one @ TILE_PIPS / 12,
-        one @ IS_DOUBLE,
-        own / 7,
-        own == 0,
-        own / np.maximum(held, 1),
-        held == 0,
-        rest @ TILE_PIPS / 42,
-        after[:, 0] == after[:, 1],
-    ]
-    columns = np.stack(plain, axis=1).astype(np.float32)
-    return np.concatenate(
-        [at_left, state.numbers[rows, covered], others, columns, _chances(state, rows, touch)],
-        axis=1,
-    )
+    width = at_left.shape[1]
+    out = np.empty((len(rows), 3 * width + 9 + 3 * state.candidates.shape[1]), np.float32)
+    out[:, :width] = at_left
+    out[:, width : 2 * width] = state.numbers[rows, covered]
+    out[:, 2 * width : 3 * width] = state.numbers[rows[:, None], after].sum(axis=1) - at_left
+    plain = out[:, 3 * width :]
+    plain[:, 0] = is_tile
+    plain[:, 1] = PIPS_OF[tile] / 12
+    plain[:, 2] = DOUBLE[tile]
+    plain[:, 3] = own / 7
+    plain[:, 4] = own == 0
+    plain[:, 5] = own / np.maximum(held, 1)
+    plain[:, 6] = held == 0
+    plain[:, 7] = rest @ TILE_PIPS / 42
+    plain[:, 8] = after[:, 0] == after[:, 1]
+    _chances(state, rows, touch, plain[:, 9:])
+    return out
 
 
 def _after(
@@ -203,15 +206,18 @@ def _after(
     return after, after + NUMBERS * locked * (after > 0)
 
 
-def _chances(state: State, rows: Ints, touch: Floats) -> Floats:
+def _chances(state: State, rows: Ints, touch: Floats, out: Floats) -> None:
     """Per other seat: tiles that could answer, chance of none, chance that it is stuck next."""
     candidates = state.candidates[rows]
+    others = candidates.shape[1]
     answers = (candidates * touch[:, None]).sum(axis=2)
     pool = np.maximum(candidates.sum(axis=2), 1)
     sizes = state.sizes[rows, 1:]
     free = np.maximum(1 - answers / pool, np.float32(1e-3))
     stuck = np.exp(sizes * np.log(free)) * (sizes > 0)
-    return np.concatenate([answers / 7, stuck, stuck * (sizes <= 2)], axis=1)
+    out[:, :others] = answers / 7
+    out[:, others : 2 * others] = stuck
+    out[:, 2 * others :] = stuck * (sizes <= 2)
 
 
 class Network:
