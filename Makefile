@@ -16,7 +16,7 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 DEMO ?= runs/demo
 DEALS ?= 20000
 
-.PHONY: help install demo test golden lint types bench format clean
+.PHONY: help install demo test golden soak fresh lint types bench format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,13 @@ test: $(READY) ## Run all tests, doctests and the examples of the documentation
 
 golden: $(READY) ## Write the golden playthroughs anew; review what changed
 	$(BIN)/python tests/envs/test_golden.py
+
+soak: $(READY) ## A million random hands with invariants, 3,000 hands an option value against the referee
+	$(BIN)/python tests/soak.py
+	REFEREE_HANDS=3000 $(BIN)/python -m pytest -n auto tests/referee
+
+fresh: ## Forget compiled kernels: Numba's cache doesn't see that an imported kernel was edited
+	find envs training tests -name '*.nb[ci]' -delete
 
 lint: $(READY) ## Check style and format with ruff
 	$(BIN)/ruff check .

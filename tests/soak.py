@@ -21,7 +21,7 @@ from dominozoo.bits import bits, lowest
 from dominozoo.line.batch import play_on
 from dominozoo.line.play import legal
 from dominozoo.line.score import CUT, HAND_ENDED, MATCH_OVER
-from dominozoo.line.table import BLOCK, TIED, deck_size
+from dominozoo.line.table import BLOCK, NOBODY, TIED, deck_size
 from dominozoo.rules import LINE, VARIANTS, Rules, make_rules
 from dominozoo.tables import Tables
 from dominozoo.tiles import ALL_TILES, TILE_COUNT
@@ -104,11 +104,9 @@ def play_many(tables: Any, packed: Any, hands: Any, max_hands: Any, counts: Any,
 
 
 def settings() -> list[Rules]:
-    """Every line game and player count, with each option value one at a time."""
+    """Every game and player count, with each option value one at a time."""
     found: dict[str, Rules] = {}
     for game, variant in VARIANTS.items():
-        if variant.family != LINE:
-            continue
         for players in variant.options["players"].values:
             for name, option in variant.options.items():
                 for value in option.values if len(option.values) < 10 else (option.default, 3):
@@ -122,11 +120,45 @@ def settings() -> list[Rules]:
 
 def soak(rules: Rules, hands: int, seed: int, max_hands: int = 0) -> dict[str, int]:
     """Play at least ``hands`` random hands; returns the counts, raises AssertionError on a fault."""
+    if rules.variant.family != LINE:
+        return soak_truc(rules, hands, seed, max_hands)
     tables = Tables(rules, 64, seed=seed, max_hands=max_hands or None)
     counts = np.zeros(len(COUNTS), np.int64)
     fault = play_many(tables.records, tables.packed, hands, max_hands, counts, seed + 1)
     assert fault == GOOD, f"{rules}: {FAULTS[fault]}"
     return dict(zip(COUNTS, map(int, counts), strict=True))
+
+
+def soak_truc(rules: Rules, hands: int, seed: int, max_hands: int = 0) -> dict[str, int]:
+    """The same for Le Truc; a tied hand is a void round, none is blocked."""
+    tables = Tables(rules, 1024, seed=seed, max_hands=max_hands or None)
+    rng = np.random.default_rng(seed)
+    counts = dict.fromkeys(COUNTS, 0)
+    while counts["hands"] < hands:
+        noise = rng.random(tables.mask.shape, dtype=np.float32) * tables.mask
+        tables.step(noise.argmax(axis=1))
+        t = tables.records
+        lying = np.arange(6) < t["plays"][:, None]
+        played = np.bitwise_or.reduce(np.where(lying, 1 << t["played"].astype(np.int64), 0), axis=1)
+        parts = [
+            t["hands"][:, 0],
+            t["hands"][:, 1],
+            t["discards"][:, 0],
+            t["discards"][:, 1],
+            played,
+        ]
+        gone = np.bitwise_or.reduce(np.array([p.astype(np.int64) for p in parts]), axis=0)
+        whole = sum(np.bitwise_count(p.astype(np.int64)).astype(np.int64) for p in parts)
+        assert (np.bitwise_count(gone) == whole).all(), f"{rules}: a tile stands twice"
+        assert (whole + t["stock"] == TILE_COUNT).all(), f"{rules}: {FAULTS[LOST_TILE]}"
+        assert t["multiplier"].max() <= 32, f"{rules}: multiplier {t['multiplier'].max()}"
+        assert (np.abs(tables.reward.sum(axis=1)) < 1e-4).all(), f"{rules}: {FAULTS[NOT_ZERO_SUM]}"
+        ended = tables.hands_ended > 0
+        counts["plies"] += len(tables)
+        counts["hands"] += int(ended.sum())
+        counts["tied"] += int((t["last_winner"][ended] == NOBODY).sum())
+        counts["matches"] += int((tables.terminated | tables.truncated).sum())
+    return counts
 
 
 def main() -> int:
