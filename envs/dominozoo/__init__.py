@@ -1,10 +1,12 @@
 """Domino games as PettingZoo environments.
 
-Importing this package registers them: ``pettingzoo.make("aec", "dominozoo/block-v0")``.
+Importing this package registers them: ``pettingzoo.make("aec", "dominozoo/block-v0")``, and with
+one learning seat for Gymnasium: ``gymnasium.make("dominozoo/Block-v0", opponents="hard")``.
 """
 
 from typing import TYPE_CHECKING, Any, Final
 
+import gymnasium
 from pettingzoo import aec_registry, register
 
 if TYPE_CHECKING:
@@ -24,9 +26,30 @@ AEC_IDS: Final = {
     "dominozoo/truc-v0": "dominozoo.truc_v0",
 }
 
+# Gymnasium's id of each game, and its name.
+GYMNASIUM_IDS: Final = {
+    "dominozoo/Block-v0": "block",
+    "dominozoo/Draw-v0": "draw",
+    "dominozoo/Partnership-v0": "partnership",
+    "dominozoo/Cutthroat-v0": "cutthroat",
+    "dominozoo/SixLove-v0": "six_love",
+    "dominozoo/Chiva-v0": "chiva",
+    "dominozoo/French-v0": "french",
+    "dominozoo/Truc-v0": "truc",
+}
+
 for _id, _module in AEC_IDS.items():
     if _id not in aec_registry:
         register("aec", _id, f"{_module}:env")
+
+for _id, _game in GYMNASIUM_IDS.items():
+    if _id not in gymnasium.registry:
+        gymnasium.register(
+            _id,
+            entry_point="dominozoo.single:SeatEnv",
+            vector_entry_point="dominozoo.single:SeatVectorEnv",
+            kwargs={"game": _game},
+        )
 
 
 def __getattr__(name: str) -> Any:
