@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 import gymnasium
@@ -25,6 +25,7 @@ from pettingzoo.utils.wrappers import (
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import new_game, record_of, setup_of
+from dominozoo.render.svg import draw_svg
 from dominozoo.render.text import draw
 from dominozoo.rules import make_rules
 from dominozoo.tables import check_reward, fresh_seed, split_seed
@@ -32,7 +33,7 @@ from dominozoo.tables import check_reward, fresh_seed, split_seed
 Json = dict[str, Any]
 Observation = dict[str, npt.NDArray[Any]]
 
-RENDER_MODES: Final = ("human", "ansi")
+RENDER_MODES: Final = ("human", "ansi", "rgb_array")
 
 
 def metadata(game: str) -> Json:
@@ -70,20 +71,25 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         Args:
             reward: "hand" rewards each hand, "match" the match alone.
             max_hands: end the episode after this many hands; None plays the match to its end.
-            render_mode: None, "human" (prints) or "ansi" (``render()`` returns the text).
+            render_mode: None, "human" (prints), "ansi" (``render()`` returns the text) or "rgb_array"
+                (``render()`` returns pixels; needs the extra ``render``).
             **options: the game's options.
 
         Raises:
             RulesError: an option that the game lacks, or a value that it doesn't take.
             ValueError: any other argument out of range.
+            ImportError: "rgb_array" without Pillow.
         """
         arguments = {"reward": reward, "max_hands": max_hands, "render_mode": render_mode}
         EzPickle.__init__(self, **arguments, **options)
         super().__init__()  # type: ignore[no-untyped-call]
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(
-                f"render_mode must be None, {' or '.join(RENDER_MODES)}, not {render_mode!r}"
+                f"render_mode must be None, {', '.join(RENDER_MODES[:-1])} or {RENDER_MODES[-1]}, "
+                f"not {render_mode!r}"
             )
+        if render_mode == "rgb_array":
+            _pixels()  # whoever lacks Pillow learns it now, not in the middle of a game
         self.render_mode = render_mode
         self.rules = make_rules(self.game, **options)
         self._max_hands, self._by_match = check_reward(reward, max_hands)
@@ -217,19 +223,55 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         """The game record since the reset; :mod:`dominozoo.notation` writes and replays it."""
         return record_of(self._table, self._max_hands)
 
-    def render(self) -> str | None:
-        """The table as text: returned ("ansi") or printed ("human")."""
+    def svg(self, agent: str | None = None) -> str:
+        """The table as an SVG picture, in any render mode.
+
+        Args:
+            agent: draw what it may know, other hands face down; None shows every hand.
+
+        Raises:
+            ValueError: before the first reset, or if there is no such agent.
+        """
+        self._check_dealt("svg()")
+        if agent is None:
+            return draw_svg(self.position())
+        if agent not in self._seats:
+            raise ValueError(f"svg(): no agent {agent!r}; there are {', '.join(self._names)}")
+        return draw_svg(self.view(agent))
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """The table: text ("ansi"), printed text ("human"), or pixels (H, W, 3) ("rgb_array").
+
+        Raises:
+            ValueError: before the first reset.
+        """
         if self.render_mode is None:
-            logger.warn("render() needs render_mode='ansi' or 'human' at the environment's making")
+            modes = ", ".join(RENDER_MODES)
+            logger.warn(f"render() needs render_mode at the environment's making: one of {modes}")
             return None
+        self._check_dealt("render()")
+        if self.render_mode == "rgb_array":
+            pixels: npt.NDArray[np.uint8] = _pixels()(self.position())
+            return pixels
         text = draw(self.position())
         if self.render_mode == "ansi":
             return text
         print(text)
         return None
 
+    def _check_dealt(self, what: str) -> None:
+        if not self._seeded:
+            raise ValueError(f"{what}: no table has been dealt yet; call reset() first")
+
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _pixels() -> Callable[[Json], npt.NDArray[np.uint8]]:
+    """What draws pixels; imported late, since Pillow is an extra."""
+    from dominozoo.render.pixels import draw_pixels
+
+    return draw_pixels
 
 
 def wrap(env: TableEnv) -> OrderEnforcingWrapper[str, Observation, int]:

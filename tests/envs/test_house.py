@@ -33,7 +33,7 @@ LAYERS = [
     {"dominozoo_training.policy"},
     {"dominozoo_training.evaluation"},
     {"dominozoo_training.learning", "dominozoo_training.export"},
-    {"dominozoo_training.bench", "dominozoo_training.play"},
+    {"dominozoo_training.bench", "dominozoo_training.play", "dominozoo_training.watch"},
     {"dominozoo_training.cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

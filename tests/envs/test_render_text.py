@@ -62,7 +62,7 @@ def test_before_the_first_tile_and_after_the_last() -> None:
     assert "no tile lies yet" in draw(env.position())
     while not any(env.terminations.values()):
         env.step(env.position()["legal"][0]["id"])
-    assert "the episode is over, the match is not" in draw(env.position())
+    assert "the hand is over, the match is not" in draw(env.position())
     env = table("block(players=4, target=1)")
     while not any(env.terminations.values()):
         env.step(env.position()["legal"][0]["id"])

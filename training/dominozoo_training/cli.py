@@ -331,6 +331,43 @@ def play(
     sitting.play()
 
 
+@app.command()
+def watch(
+    game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
+    players: Annotated[
+        str, typer.Option(help="One a seat, with commas; fewer are repeated.")
+    ] = "hard",
+    seed: Annotated[int | None, typer.Option(help="Plays the same game again.")] = None,
+    hands: Annotated[int, typer.Option(help="Hands to play; 0 = a match.", min=0)] = 1,
+    delay: Annotated[float, typer.Option(help="Seconds a move.", min=0, max=60)] = 0.5,
+    svg: Annotated[Path | None, typer.Option(help="A folder for a picture a move.")] = None,
+    gif: Annotated[Path | None, typer.Option(help="A file for an animation.")] = None,
+) -> None:
+    """Watch bots play in the terminal; --svg and --gif keep pictures."""
+    import time
+
+    from dominozoo.rules import parse
+    from dominozoo.tables import fresh_seed
+    from dominozoo_training.evaluation.entrants import load_entrant, split_players
+    from dominozoo_training.watch import Show, check_outputs, text_of
+    from dominozoo_training.watch import watch as run_show
+
+    def say(frame: dict[str, Any]) -> None:
+        typer.echo(text_of(frame) + "\n")
+        time.sleep(delay)
+
+    with refusing(ValueError, OSError, ImportError):
+        rules = parse(game)
+        entrants = [load_entrant(spec, rules) for spec in split_players(players)]
+        seed = fresh_seed() if seed is None else seed
+        show = Show(rules, entrants, seed, hands)
+        check_outputs(svg, gif)
+        typer.echo(f"{rules}, seed {seed}: {', '.join(show.names)}\n")
+        count = run_show(show, say, svg, gif, delay)
+    for what in filter(None, (svg, gif)):
+        typer.echo(f"{what}: {count} pictures")
+
+
 @contextmanager
 def naming_extra(extra: str) -> Iterator[None]:
     """Say which extra brings a module that is missing."""

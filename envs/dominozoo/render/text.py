@@ -125,7 +125,7 @@ def _outlook(table: Table) -> str:
     if table["turn"] is not None:
         return f"  player_{table['turn']} to move"
     if not table["over"]:
-        return "  the episode is over, the match is not"
+        return "  the hand is over, the match is not"
     sides = ", ".join(str(side) for side in table["winners"])
     return (
         f"  the match is over: won by side {sides}" if sides else "  the match is over: no winner"
