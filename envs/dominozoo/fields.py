@@ -13,7 +13,9 @@ A field's ``kind`` says how it becomes float columns:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -49,7 +51,7 @@ class Field:
     @property
     def size(self) -> int:
         """Number of entries in the vector."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     @property
     def columns(self) -> int:
@@ -57,7 +59,7 @@ class Field:
         return self.size * (self.high if self.kind == "category" else 1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """A version of an observation: its fields in order.
 
@@ -71,12 +73,12 @@ class Layout:
     version: int
     fields: tuple[Field, ...]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Length of the observation vector."""
         return sum(f.size for f in self.fields)
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Number of float columns of the one-hot expansion."""
         return sum(f.columns for f in self.fields)
