@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -129,20 +130,30 @@ def setup_of(options: Mapping[str, Any] | None) -> Json:
 
 def observation_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int16]:
     """The observation vector of a view's seat; ValueError if the view can't be."""
-    if _is_truc(view):
-        return truc_position.observation_from_view(view)
-    return line_position.observation_from_view(view)
+    with _wrong_types_named():
+        vector: npt.NDArray[np.int16] = _family_of(view).observation_from_view(view)
+    return vector
 
 
 def mask_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int8]:
     """The action mask of a view's seat; ValueError if a field is missing."""
-    return (
-        truc_position.mask_from_view(view) if _is_truc(view) else line_position.mask_from_view(view)
-    )
+    with _wrong_types_named():
+        mask: npt.NDArray[np.int8] = _family_of(view).mask_from_view(view)
+    return mask
 
 
-def _is_truc(view: Mapping[str, Any]) -> bool:
-    return make_rules(line_position.field_of(view, "game")).variant.family == TRUC
+def _family_of(view: Mapping[str, Any]) -> Any:
+    rules = make_rules(line_position.field_of(view, "game"))
+    return truc_position if rules.variant.family == TRUC else line_position
+
+
+@contextmanager
+def _wrong_types_named() -> Iterator[None]:
+    """A view comes from other programs: whatever its fields hold, it is a ValueError."""
+    try:
+        yield
+    except (TypeError, OverflowError, LookupError, AttributeError) as error:
+        raise ValueError(f"view: a field has the wrong type or length: {error}") from error
 
 
 # Lines of a game record that are no events.

@@ -295,9 +295,9 @@ def make_rules(game: str, **options: Any) -> Rules:
     >>> make_rules("draw", players=4)
     Rules('draw(players=4)')
     """
-    name = game.removesuffix("_v0") if isinstance(game, str) else game
+    name = str(game).removesuffix("_v0")
     if name not in VARIANTS:
-        raise RulesError(f"unknown game {game!r}{_near(str(name), VARIANTS)}: {_list(VARIANTS)}")
+        raise RulesError(f"unknown game {game!r}{_near(name, VARIANTS)}: {_list(VARIANTS)}")
     known = VARIANTS[name].options
     for key, value in options.items():
         if key not in known:

@@ -1,5 +1,6 @@
 """Game records: written, read back, replayed to the same end; a tampered one is refused."""
 
+import contextlib
 import copy
 import importlib
 import json
@@ -11,7 +12,13 @@ import numpy as np
 import pytest
 
 from dominozoo.aec import TableEnv
-from dominozoo.notation import read_record, replay, write_record
+from dominozoo.notation import (
+    mask_from_view,
+    observation_from_view,
+    read_record,
+    replay,
+    write_record,
+)
 from dominozoo.rules import VARIANTS, make_rules, parse
 
 Json = dict[str, Any]
@@ -157,3 +164,20 @@ def test_nothing_is_left_of_a_record_that_could_not_be_written(tmp_path: Path) -
     with pytest.raises(TypeError):
         write_record(tmp_path / "game.jsonl", [{"kind": json}])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("game", ["draw", "french", "truc"])
+def test_a_view_with_any_field_of_another_type_is_a_value_error(game: str) -> None:
+    module = importlib.import_module(f"dominozoo.{game}_v0")
+    env = module.raw_env()
+    env.reset(seed=4)
+    for _ in range(6):
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+    view = env.view(env.agent_selection)
+    observation_from_view(view)
+    for field in view:
+        others: list[Any] = [None, -5, 10**30, "x", [], {}, [None], [[{}]], 1.5]
+        for value in others:
+            for read in (observation_from_view, mask_from_view):
+                with contextlib.suppress(ValueError):  # any other error fails the test
+                    assert read({**view, field: value}).dtype.kind == "i"
