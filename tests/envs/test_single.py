@@ -77,6 +77,7 @@ def test_importing_the_games_brings_no_compiler(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", dominozoo.GYMNASIUM_IDS)
 def test_gymnasiums_own_check(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("PIL")  # it makes an environment of every render mode
     check_env(gymnasium.make(name, opponents="easy").unwrapped)
     assert "to move" in capsys.readouterr().out
 
@@ -231,13 +232,35 @@ def last_decision(seed: int) -> Json:
 
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
     env = SeatEnv("block", seat=0, render_mode="ansi")
+    for draw in (env.render, env.svg):
+        with pytest.raises(ValueError, match=r"no table has been dealt yet; call reset\(\)"):
+            draw()
     env.reset(seed=1)
     assert "player_0 to move" in str(env.render())
+    assert env.svg().startswith("<svg")
+    assert env.svg(own=True) != env.svg()
     human = SeatEnv("block", seat=0, render_mode="human")
     human.reset(seed=1)
     assert "player_0 to move" in capsys.readouterr().out
-    with pytest.warns(UserWarning, match="render_mode='ansi'"):
+    with pytest.warns(UserWarning, match="one of human, ansi, rgb_array"):
         assert SeatEnv("block").render() is None
+
+
+def test_pixels() -> None:
+    pytest.importorskip("PIL")
+    env = SeatEnv("truc", render_mode="rgb_array")
+    env.reset(seed=1)
+    pixels: Any = env.render()
+    assert pixels.dtype == np.uint8
+    assert pixels.shape[2] == 3
+
+
+def test_without_pillow_only_pixels_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.delitem(sys.modules, "dominozoo.render.pixels", raising=False)
+    SeatEnv("block")
+    with pytest.raises(ImportError, match="Pillow"):
+        SeatEnv("block", render_mode="rgb_array")
 
 
 # Opponents
@@ -261,6 +284,20 @@ def test_a_bot_a_function_and_a_code_at_one_table() -> None:
         env.step(observation["action_mask"].argmax(axis=-1))
         assert stub.asked > asked[0] or len(seen) > asked[1]
     assert set(seen) == {178}
+
+
+def test_an_error_names_the_place_of_the_function() -> None:
+    def fails(observation: Json) -> int:
+        raise RuntimeError("no idea")
+
+    env = SeatEnv("cutthroat", opponents=["easy", fails, "easy"], seat=0)
+    with pytest.raises(OpponentError, match=r"opponents\[1\]: .*RuntimeError: no idea"):
+        go_on(env)
+    twice = SeatEnv("cutthroat", opponents=["easy", fails, fails], seat=3)
+    with pytest.raises(OpponentError, match=r"opponents\[[12]\]: .*no idea"):
+        go_on(twice)
+    minds: Any = twice._cast.minds
+    assert {mind.name for mind in minds.values()} == {"opponents[1]", "opponents[2]"}
 
 
 def test_one_for_all_plays_the_partner_too() -> None:

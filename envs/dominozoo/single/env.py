@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import gymnasium
@@ -16,6 +16,7 @@ from dominozoo.line.batch import ENDED
 from dominozoo.line.game import LineGame
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import setup_of
+from dominozoo.render.svg import draw_svg
 from dominozoo.render.text import draw
 from dominozoo.rules import TRUC, make_rules
 from dominozoo.single.common import (
@@ -33,7 +34,7 @@ from dominozoo.truc.game import TrucGame
 
 Json = dict[str, Any]
 
-RENDER_MODES: Final = ("human", "ansi")
+RENDER_MODES: Final = ("human", "ansi", "rgb_array")
 NOBODY: Final = -1
 EVERYWHERE: Final = np.ones(1, np.bool_)
 
@@ -87,18 +88,23 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             seat: the learning seat; "random" draws it anew each episode.
             reward: "hand" rewards each hand, "match" the match alone.
             max_hands: end the episode after this many hands; None plays the match to its end.
-            render_mode: None, "human" (prints) or "ansi" (``render()`` returns the text).
+            render_mode: None, "human" (prints), "ansi" (``render()`` returns the text) or
+                "rgb_array" (it returns pixels; needs Pillow).
             **options: the game's options.
 
         Raises:
             RulesError: an option that the game lacks, or a value that it doesn't take.
             OpponentError: players who don't fit; BundleError: a bundle that can't be read.
             ValueError: any other argument out of range.
+            ImportError: "rgb_array" without Pillow.
         """
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(
-                f"render_mode must be None, {' or '.join(RENDER_MODES)}, not {render_mode!r}"
+                f"render_mode must be None, {', '.join(RENDER_MODES[:-1])} or {RENDER_MODES[-1]}, "
+                f"not {render_mode!r}"
             )
+        if render_mode == "rgb_array":
+            _pixels()  # whoever lacks Pillow learns it now, not in the middle of a game
         self.render_mode = render_mode
         self.rules = make_rules(game, **options)
         self._given_seat = check_seat(seat, self.rules)
@@ -280,16 +286,48 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         if self.render_mode == "human":
             self.render()
 
-    def render(self) -> str | None:
-        """The table as text: returned ("ansi") or printed ("human")."""
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """The table: text ("ansi"), printed text ("human"), or pixels (H, W, 3) ("rgb_array").
+
+        Raises:
+            ValueError: before the first reset.
+        """
         if self.render_mode is None:
-            logger.warn("render() needs render_mode='ansi' or 'human' at the environment's making")
+            modes = ", ".join(RENDER_MODES)
+            logger.warn(f"render() needs render_mode at the environment's making: one of {modes}")
             return None
+        self._check_dealt("render()")
+        if self.render_mode == "rgb_array":
+            pixels: npt.NDArray[np.uint8] = _pixels()(self.position())
+            return pixels
         text = draw(self.position())
         if self.render_mode == "ansi":
             return text
         print(text)
         return None
 
+    def svg(self, *, own: bool = False) -> str:
+        """The table as an SVG picture, in any render mode.
+
+        Args:
+            own: draw what the learning seat may know; False shows every hand.
+
+        Raises:
+            ValueError: before the first reset.
+        """
+        self._check_dealt("svg()")
+        return draw_svg(self.view() if own else self.position())
+
+    def _check_dealt(self, what: str) -> None:
+        if not self._seeded:
+            raise ValueError(f"{what}: no table has been dealt yet; call reset() first")
+
     def close(self) -> None:
         """Nothing to release."""
+
+
+def _pixels() -> Callable[[Json], npt.NDArray[np.uint8]]:
+    """What draws pixels; imported late, since Pillow is an extra."""
+    from dominozoo.render.pixels import draw_pixels
+
+    return draw_pixels

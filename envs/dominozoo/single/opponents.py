@@ -123,9 +123,9 @@ def cast(rules: Rules, opponents: Player | Sequence[Player], partner: Player | N
     codes, minds = [OUTSIDE] * rules.players, dict[int, Mind]()
     known: dict[int, int | Mind] = {}  # one bundle for all seats is read once
     for seat, (name, player) in places.items():
-        if id(player) not in known:
-            known[id(player)] = _find(name, player, rules)
-        found = known[id(player)]
+        found = known.get(id(player))
+        if found is None or isinstance(found, FunctionMind):  # a function's errors name its place
+            found = known[id(player)] = _find(name, player, rules)
         if isinstance(found, int):
             codes[seat] = found
         else:
