@@ -8,6 +8,7 @@ to be published.
 from __future__ import annotations
 
 import math
+import shlex
 import shutil
 import signal
 import time
@@ -290,6 +291,11 @@ def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
         "win": "won hands",
         "match": "won matches",
     }
+    settings = config.evaluation
+    check = (
+        f"dominozoo arena {shlex.quote(str(rules))} --players FOLDER,{settings.opponents[-1]} "
+        f"--opening rule --deals {settings.final_deals} --seed {settings.final_seed}"
+    )
     rows = "\n".join(
         f"| {s['opponent']} | {100 * s['win_rate']:.2f} % | {100 * s['low']:.2f}.."
         f"{100 * s['high']:.2f} | {s['games']} | {s['points']:+.4f} | {s['seed']} |"
@@ -300,15 +306,16 @@ def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
 A policy that scores each legal action from what it leads to, trained by self-play (PPO) from
 scratch; no game of people or of scripted bots was seen. It maximises {goals[config.rollout.goal]}.
 
-- Training: {learner.decisions:,} decisions in {learner.seconds / 60:.1f} minutes on
-  {learner.device.type} with {config.threads} thread(s), seed {config.seed}.
+- Training: {learner.decisions:,} decisions, seed {config.seed}; {learner.seconds / 60:.1f} minutes
+  by the clock, device {learner.device.type}, threads {config.threads}.
 - Command: `{command or "dominozoo train"}`
 - Licence: Apache-2.0, as the project.
 
 ## Strength
 
 Won hands of duplicate deals, each dealt hand played from every side, opened by rule; 95 % interval
-over deals. Even is {even:.0f} %. The deals' seed was used for nothing else.
+over deals. Even is {even:.0f} %. The deals' seed was used for nothing else. To check:
+`{check}`
 
 | Opponent | Win rate | Interval | Hands | Points a hand | Seed |
 |---|---|---|---|---|---|
