@@ -236,7 +236,6 @@ class Table(RuleBasedStateMachine):
         seen, position = looks(self.env, name), self.env.position()
         del position["legal"]
         hidden = hidden_from(self.env.view(name), position)
-        stock = position["boneyard"]
         for one, other in swaps if hidden else []:
             a, b = hidden[one % len(hidden)], hidden[other % len(hidden)]
             changed = {
@@ -245,7 +244,7 @@ class Table(RuleBasedStateMachine):
             try:
                 env = self.fresh({**position, **changed})
             except ValueError:  # somebody could have played it, or opened with it
-                assert not {a, b} <= {*stock}
+                assert not {a, b} <= {*position["boneyard"]}
                 continue
             position = env.position()
             del position["legal"]
