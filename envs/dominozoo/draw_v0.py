@@ -19,7 +19,7 @@ Options, as keyword arguments of ``env()`` and ``raw_env()``:
 | ``target`` | ``100`` | 1..1000 |
 | ``reward`` | ``'hand'`` | hand, match |
 | ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi |
+| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
 
 Actions; a tile's id is ``hi * (hi + 1) / 2 + lo``; the first tile of a hand is
 laid at end 0, its higher number left:

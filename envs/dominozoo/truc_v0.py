@@ -27,7 +27,7 @@ Options, as keyword arguments of ``env()`` and ``raw_env()``:
 | ``max_redeals`` | ``1`` | 0..3 |
 | ``reward`` | ``'hand'`` | hand, match |
 | ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi |
+| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
 
 Actions; a tile is its slot in the order of strength, 6-6, 8-4, 7-5, 6-5, ... 3-1, 0-0
 (``dominozoo.tiles.TRUC_NAMES``):

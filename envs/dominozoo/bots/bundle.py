@@ -36,6 +36,7 @@ FORMAT: Final = "dombot"
 FORMAT_VERSION: Final = 1
 READER: Final = 1  # goes up when bundles may need something that older readers can't do
 ACTIONS: Final = "line/1"
+SHIPPED: Final = Path(__file__).parent / "shipped"
 
 Array = npt.NDArray[Any]
 
@@ -374,9 +375,18 @@ def load_bot(path: str | Path) -> Bot:
     """Read an exported bot that plays with NumPy alone.
 
     Args:
-        path: a ``.dombot`` file.
+        path: a ``.dombot`` file, or the name of a game that the package ships a bot for.
 
     Raises:
         BundleError: if it cannot be read, is damaged, or needs something newer.
+
+    >>> load_bot("block").id
+    'block'
     """
-    return Bot(read_bundle(path))
+    return Bot(read_bundle(shipped_path(str(path)) or path))
+
+
+def shipped_path(name: str) -> Path | None:
+    """The file of the bot that the package ships under a game's name, None if there is none."""
+    file = SHIPPED / f"{name.removesuffix('_v0')}_v0.dombot"
+    return file if name.isidentifier() and file.is_file() else None

@@ -112,7 +112,7 @@ def load_entrant(spec: str, rules: Rules) -> Entrant:
     path = Path(spec)
     if spec.endswith(BUNDLE):
         return _load_bundle(spec, path, rules)
-    if spec and path.is_dir():
+    if spec and Path(spec.partition("@")[0]).is_dir():  # runs/x@best is a run's best
         return _load_checkpoint(spec, path, rules)
     if re.fullmatch(r"[\w.]+:\w+", spec):
         return _load_callable(spec)

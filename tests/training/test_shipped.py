@@ -1,0 +1,63 @@
+"""The bots that come with the package: the checkpoints' own, and they play as they say."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dominozoo import load_bot
+from dominozoo.bots.bundle import SHIPPED, read_bundle
+from dominozoo.rules import parse
+from dominozoo_training.evaluation.arena import evaluate
+from dominozoo_training.export.parity import run_vectors
+from dominozoo_training.policy.checkpoint import load_policy
+
+CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
+BUNDLES = sorted(SHIPPED.glob("*.dombot"))
+
+
+def test_block_ships_a_bot() -> None:
+    assert SHIPPED / "block_v0.dombot" in BUNDLES
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
+def test_a_shipped_bot_is_its_checkpoints(path: Path) -> None:
+    folder = CHECKPOINTS / path.stem
+    assert path.read_bytes() == (folder / "bot.dombot").read_bytes()
+    weights = load_bot(path.stem).bundle.members["weights.safetensors"]
+    assert weights == (folder / "weights.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
+def test_a_shipped_bot_passes_its_vectors_in_every_reader(path: Path) -> None:
+    runs = run_vectors(read_bundle(path))
+    assert set(runs) == {"NumPy", "onnxruntime", "views"}
+    assert {name: run.failed for name, run in runs.items()} == dict.fromkeys(runs, 0)
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
+def test_a_shipped_bot_plays_as_strongly_as_its_card_says(path: Path) -> None:
+    bot = load_bot(path)
+    claimed = {entry["opponent"]: entry for entry in bot.bundle.manifest["strength"]}
+    results = evaluate(bot, bot.rules, ["random", "hard"], deals=1000, seed=77)
+    for name, result in results.items():
+        margin = 3 * (result.high - result.low) / 4
+        assert abs(result.win_rate - claimed[name]["win_rate"]) < margin
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
+def test_a_shipped_bot_and_its_checkpoint_choose_alike(path: Path) -> None:
+    from dominozoo.tables import Tables
+
+    bot, policy = load_bot(path), load_policy(CHECKPOINTS / path.stem)
+    tables = Tables(bot.rules, 64, seed=3, auto_forced=True)
+    for _ in range(10):
+        chances = bot.probabilities(tables.observation, tables.mask)
+        assert np.allclose(chances, policy.probabilities(tables.observation, tables.mask), atol=1e-5)
+        tables.step(chances.argmax(axis=1))
+
+
+def test_a_name_without_a_shipped_bot_is_read_as_a_path() -> None:
+    with pytest.raises(ValueError, match="nobody"):
+        load_bot("nobody")
+    assert str(parse("block")) == str(load_bot("block").rules)
