@@ -48,7 +48,7 @@ golden: $(READY) ## Write the golden playthroughs anew; review what changed
 	$(BIN)/python tests/envs/test_golden.py
 
 soak: $(READY) ## A million random hands with invariants, 3,000 hands an option value against the referee
-	$(BIN)/python tests/soak.py
+	$(BIN)/python tests/soak/play.py
 	REFEREE_HANDS=3000 $(BIN)/python -m pytest -n auto tests/referee
 
 fresh: ## Forget compiled kernels: Numba's cache doesn't see that an imported kernel was edited

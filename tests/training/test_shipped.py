@@ -53,7 +53,9 @@ def test_a_shipped_bot_and_its_checkpoint_choose_alike(path: Path) -> None:
     tables = Tables(bot.rules, 64, seed=3, auto_forced=True)
     for _ in range(10):
         chances = bot.probabilities(tables.observation, tables.mask)
-        assert np.allclose(chances, policy.probabilities(tables.observation, tables.mask), atol=1e-5)
+        assert np.allclose(
+            chances, policy.probabilities(tables.observation, tables.mask), atol=1e-5
+        )
         tables.step(chances.argmax(axis=1))
 
 

@@ -1,6 +1,6 @@
 """Random play at length: invariants of every game and option, and the figures that they give.
 
-    python tests/soak.py [--hands 1000000] [--seed 1]
+    python tests/soak/play.py [--hands 1000000] [--seed 1]
 
 Checks after every move that tiles are conserved, sizes agree with hands, and after every hand that
 rewards sum to zero; then prints plies a hand, blocked and tied hands, hands a match. Exit code 1 on
