@@ -1,8 +1,7 @@
 """Small tools of the kernels: bit masks of up to 63 bits, and rows of matrices.
 
 Masks are int64 throughout: Numba turns uint64 with int64 into float64. What Numba lacks is added by
-intrinsics (their first argument is Numba's own, which pyright doesn't know); with
-``NUMBA_DISABLE_JIT=1`` plain Python stands in.
+intrinsics; with ``NUMBA_DISABLE_JIT=1`` plain Python stands in.
 """
 
 from __future__ import annotations
@@ -12,15 +11,22 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import config, njit, types
-from numba.core import cgutils
+from numba import njit, types
+from numba.core import cgutils, config
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np import arrayobj
 
 from dominozoo.tiles import TILE_COUNT
 
+# Numba's inner parts have no types, and an intrinsic is called without the first argument of its
+# definition, which type checkers can't know.
+_config: Any = config
+_tools: Any = cgutils
+_arrays: Any = arrayobj
+_intrinsic: Callable[[Callable[..., Any]], Any] = intrinsic
 
-@intrinsic
+
+@_intrinsic
 def _count_ones(typing_context: Any, mask: Any) -> Any:
     """The processor's own population count, through LLVM on every platform."""
 
@@ -30,7 +36,7 @@ def _count_ones(typing_context: Any, mask: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic
+@_intrinsic
 def _count_zeros_below(typing_context: Any, mask: Any) -> Any:
     """Number of zeros below the lowest one; undefined for 0."""
 
@@ -40,20 +46,20 @@ def _count_zeros_below(typing_context: Any, mask: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic
+@_intrinsic
 def _borrowed_row(typing_context: Any, matrix: Any, index: Any) -> Any:
     """Row ``index`` of a C-ordered matrix, without a share in its memory's reference count."""
     row_type = types.Array(matrix.dtype, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        source = make_array(matrix)(context, builder, args[0])
-        row = make_array(row_type)(context, builder)
-        shape = cgutils.unpack_tuple(builder, source.shape, 2)
-        strides = cgutils.unpack_tuple(builder, source.strides, 2)
+        source = _arrays.make_array(matrix)(context, builder, args[0])
+        row = _arrays.make_array(row_type)(context, builder)
+        shape = _tools.unpack_tuple(builder, source.shape, 2)
+        strides = _tools.unpack_tuple(builder, source.strides, 2)
         at = builder.mul(args[1], strides[0])
-        populate_array(
+        _arrays.populate_array(
             row,
-            data=cgutils.pointer_add(builder, source.data, at, source.data.type),
+            data=_tools.pointer_add(builder, source.data, at, source.data.type),
             shape=[shape[1]],
             strides=[strides[1]],
             itemsize=source.itemsize,
@@ -66,15 +72,15 @@ def _borrowed_row(typing_context: Any, matrix: Any, index: Any) -> Any:
 
 
 def _row_of(matrix: Any, index: Any) -> Any:
-    return _borrowed_row(matrix, np.int64(index))  # pyright: ignore[reportCallIssue]
+    return _borrowed_row(matrix, np.int64(index))
 
 
 def _bits(mask: Any) -> Any:
-    return _count_ones(np.int64(mask))  # pyright: ignore[reportCallIssue]
+    return _count_ones(np.int64(mask))
 
 
 def _lowest(mask: Any) -> Any:
-    return _count_zeros_below(np.int64(mask))  # pyright: ignore[reportCallIssue]
+    return _count_zeros_below(np.int64(mask))
 
 
 def _plain_row_of(matrix: Any, index: Any) -> Any:
@@ -91,7 +97,7 @@ def _plain_lowest(mask: Any) -> Any:
 
 def _compiled(function: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     """The function compiled into its callers, or its stand-in without compilation."""
-    if config.DISABLE_JIT:  # pyright: ignore[reportAttributeAccessIssue]
+    if _config.DISABLE_JIT:
         return plain
     inlined: Callable[..., Any] = njit(cache=True, inline="always")(function)
     return inlined

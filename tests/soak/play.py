@@ -133,7 +133,7 @@ def soak_truc(rules: Rules, hands: int, seed: int, max_hands: int = 0) -> dict[s
     """The same for Le Truc; a tied hand is a void round, none is blocked."""
     tables = Tables(rules, 1024, seed=seed, max_hands=max_hands or None)
     rng = np.random.default_rng(seed)
-    counts = dict.fromkeys(COUNTS, 0)
+    counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
     while counts["hands"] < hands:
         noise = rng.random(tables.mask.shape, dtype=np.float32) * tables.mask
         tables.step(noise.argmax(axis=1))
@@ -163,7 +163,7 @@ def soak_truc(rules: Rules, hands: int, seed: int, max_hands: int = 0) -> dict[s
 
 def main() -> int:
     """Soak every setting and print a line each."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description="Random play at length")
     parser.add_argument("--hands", type=int, default=1_000_000, help="hands in all")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
