@@ -23,7 +23,10 @@ from dominozoo.tiles import TILE_COUNT
 _config: Any = config
 _tools: Any = cgutils
 _arrays: Any = arrayobj
-_intrinsic: Callable[[Callable[..., Any]], Any] = intrinsic
+
+
+def _intrinsic(code: Callable[..., Any]) -> Any:
+    return intrinsic(code)
 
 
 @_intrinsic
