@@ -373,7 +373,8 @@ def test_without_pillow_only_pixels_are_missing(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_pixels_show_the_scene() -> None:
-    pixels = pytest.importorskip("dominozoo.render.pixels", exc_type=ImportError)
+    pytest.importorskip("PIL")
+    pixels = importlib.import_module("dominozoo.render.pixels")
     env = env_of("partnership", render_mode="rgb_array")
     env.reset(seed=1)
     picture = env.render()

@@ -56,7 +56,7 @@ class Pair:
     def __init__(self, rules: Rules, seed: int) -> None:
         self.rules = rules
         self.by_hand = Tables(rules, 1, seed=seed)
-        self.by_match = Tables(rules, 1, seed=seed, reward="match")
+        self.by_match = Tables(rules, 1, seed=seed, reward="match", checked=False)
         self.rng = np.random.default_rng(seed)
         self.begin()
 
@@ -86,7 +86,7 @@ class Pair:
 
     def choose(self, legal: list[int]) -> int:
         """The move to make."""
-        return int(self.rng.choice(legal))
+        return legal[int(self.rng.integers(len(legal)))]
 
     def set_up(self, poser: int | None, standing: Json) -> None:
         """Reset both tables to a poser (Le Truc: dealer) and a standing."""
