@@ -32,7 +32,7 @@ def maker(rules: Rules, **arguments: Any) -> Callable[..., TableEnv]:
 @pytest.mark.parametrize("rules", testing.every_game(), ids=str)
 def test_every_game_conforms(rules: Rules) -> None:
     testing.check_all(
-        maker(rules), make_short=maker(rules, max_hands=2), games=3, steps=40, opponents="easy"
+        maker(rules), make_short=maker(rules, max_hands=2), games=2, steps=25, opponents="easy"
     )
 
 
