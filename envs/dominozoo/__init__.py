@@ -4,6 +4,7 @@ Importing this package registers them: ``pettingzoo.make("aec", "dominozoo/block
 one learning seat for Gymnasium: ``gymnasium.make("dominozoo/Block-v0", opponents="hard")``.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 import gymnasium
@@ -52,8 +53,15 @@ for _id, _game in GYMNASIUM_IDS.items():
         )
 
 
+def __dir__() -> list[str]:
+    """What can be asked for, loaded or not."""
+    return sorted({*globals(), "load_bot", *(module.split(".")[1] for module in AEC_IDS.values())})
+
+
 def __getattr__(name: str) -> Any:
-    """``load_bot``, brought only when it is asked for: it needs the compiler's library."""
+    """``load_bot`` and the games' modules, brought only when asked for: they need the compiler."""
+    if f"{__name__}.{name}" in AEC_IDS.values():
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "load_bot":
         from dominozoo.bots.bundle import load_bot
 

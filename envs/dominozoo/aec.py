@@ -139,7 +139,10 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
 
         Args:
             seed: 0..2**64-1, restarts the stream of deals; None goes on with it.
-            options: set-ups: deal, opener, scores, stake, decider, or position; others are ignored.
+            options: set-ups, each may be missing: ``deal`` {"hands": [["6-6", ...], ...],
+                "boneyard": [...]}, ``opener`` (the seat that poses any tile, as a previous winner;
+                Le Truc: ``dealer``), ``scores`` by side, ``stake``, ``decider``; or ``position``,
+                as ``position()`` gives it. Other keys are ignored.
 
         Raises:
             ValueError: if seed or set-up can't be; the table is as before then.
@@ -177,6 +180,10 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
             move = operator.index(action)  # type: ignore[arg-type]
         except TypeError:
             raise ValueError(f"{agent} is to move: {action!r} is no action id") from None
+        if not 0 <= move < self._table.num_actions:
+            raise ValueError(
+                f"{agent} is to move: {move} is no action id, they are 0..{self._table.num_actions - 1}"
+            )
         code = self._table.step(move)
         self._cumulative_rewards[agent] = 0.0
         if self._rewarded:
@@ -213,14 +220,23 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
 
     def position(self) -> Json:
         """The whole table as JSON types; ``reset(options={"position": ...})`` goes on from it."""
+        self._check_dealt("position()")
         return self._table.position()
 
     def view(self, agent: str) -> Json:
-        """What an agent may know of the table, as JSON types."""
+        """What an agent may know of the table, as JSON types.
+
+        Raises:
+            ValueError: before the first reset, or if there is no such agent.
+        """
+        self._check_dealt("view()")
+        if agent not in self._seats:
+            raise ValueError(f"view(): no agent {agent!r}; there are {', '.join(self._names)}")
         return self._table.view(self._seats[agent])
 
     def record(self) -> list[Json]:
         """The game record since the reset; :mod:`dominozoo.notation` writes and replays it."""
+        self._check_dealt("record()")
         return record_of(self._table, self._max_hands)
 
     def svg(self, agent: str | None = None) -> str:

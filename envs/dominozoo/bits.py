@@ -11,11 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
+from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from dominozoo.compiler import njit
 from dominozoo.tiles import TILE_COUNT
 
 # Numba's inner parts have no types, and an intrinsic is called without the first argument of its

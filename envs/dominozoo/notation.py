@@ -122,6 +122,10 @@ def setup_of(options: Mapping[str, Any] | None) -> Json:
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be a mapping, not {options!r}")
     for key in options:
+        if key in ("hands", "boneyard"):
+            raise ValueError(
+                f"options: {key!r} belongs inside 'deal': {{'deal': {{{key!r}: ...}}}}"
+            )
         near = difflib.get_close_matches(str(key).casefold(), SETUP_KEYS, n=1, cutoff=0.7)
         if key not in SETUP_KEYS and near:
             raise ValueError(f"options: {key!r} is unknown; did you mean {near[0]!r}?")

@@ -139,6 +139,8 @@ class Tables:
             RulesError: unknown game or option.
             ValueError: any other argument out of range.
         """
+        if not isinstance(game, str | Rules):
+            raise ValueError(f"game must be a text form like 'block', or rules, not {game!r}")
         self.rules = parse(game) if isinstance(game, str) else game
         if isinstance(num_tables, bool) or not isinstance(num_tables, int | np.integer):
             raise ValueError(f"num_tables must be an integer, not {num_tables!r}")
@@ -161,6 +163,10 @@ class Tables:
         self.terminated: npt.NDArray[np.bool_] = np.zeros(b, np.bool_)
         self.truncated: npt.NDArray[np.bool_] = np.zeros(b, np.bool_)
         self.forced: npt.NDArray[np.int32] = np.zeros(b, np.int32)
+        if not isinstance(first_table, int | np.integer) or not (
+            0 <= int(first_table) <= (1 << 32) - int(num_tables)
+        ):
+            raise ValueError(f"first_table must lie in 0..2**32 - num_tables, not {first_table!r}")
         self.first_table = int(first_table)
         self.reset(fresh_seed() if seed is None else seed)
 

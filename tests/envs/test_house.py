@@ -15,6 +15,7 @@ PACKAGES = {"dominozoo": ROOT / "envs", "dominozoo_training": ROOT / "training"}
 # A module may import those of an earlier line, and those of its own folder.
 # A new module needs a place here.
 LAYERS = [
+    {"dominozoo.compiler"},
     {"dominozoo.tiles"},
     {"dominozoo.bits"},
     {"dominozoo.fields"},

@@ -15,9 +15,9 @@ import time
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import bits, lowest
+from dominozoo.compiler import njit
 from dominozoo.line.batch import play_on
 from dominozoo.line.play import legal
 from dominozoo.line.score import CUT, HAND_ENDED, MATCH_OVER

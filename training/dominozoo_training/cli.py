@@ -40,6 +40,18 @@ def refusing(*errors: type[Exception]) -> Iterator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Turn a library that is missing into one line that says what to install, exit code 2."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        typer.echo(
+            f"dominozoo: {error.name} is missing: pip install 'dominozoo[{extra}]'", err=True
+        )
+        raise typer.Exit(BAD_INPUT) from None
+
+
 def write_json(path: str, value: Any) -> None:
     """Write JSON to a file, whole or not at all; "-" prints it."""
     text = json.dumps(value, indent=1) + "\n"
@@ -154,7 +166,7 @@ def train(
     import shlex
     import sys
 
-    with refusing(ImportError):
+    with needing("train"):
         from dominozoo_training.learning.config import ConfigError
         from dominozoo_training.learning.start import RUNS, is_setting, plan
         from dominozoo_training.learning.trainer import TrainingError

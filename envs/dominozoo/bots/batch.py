@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import row_of
 from dominozoo.bots.heuristic import decide, roll
+from dominozoo.compiler import njit
 from dominozoo.line.play import forced_action
 from dominozoo.line.score import HAND_ENDED, finish, next_hand
 from dominozoo.line.table import OVER, sfc32

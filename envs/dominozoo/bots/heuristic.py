@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from dominozoo.bits import bits, lowest
+from dominozoo.compiler import njit
 from dominozoo.line.play import arms_begun, fits, forced_action, legal
 from dominozoo.line.score import penalty, pip_count
 from dominozoo.line.table import POSE, sfc32

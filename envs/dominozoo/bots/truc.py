@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from dominozoo.bits import bits, lowest, row_of
 from dominozoo.bots.batch import OUTSIDE
 from dominozoo.bots.heuristic import EASY, EASY_CARE, HARD, NORMAL, RANDOM, roll
+from dominozoo.compiler import njit
 from dominozoo.tiles import ALL_TILES, TILE_COUNT
 from dominozoo.truc.play import ACCEPT, CALLING, PROPOSE, REJECT, STAND, legal
 from dominozoo.truc.score import HAND_ENDED, finish, next_hand

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import row_of
+from dominozoo.compiler import njit
 from dominozoo.line.play import apply, forced_action, is_legal
 from dominozoo.line.score import (
     CUT,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import bits, lowest
+from dominozoo.compiler import njit
 from dominozoo.line.play import apply
 from dominozoo.line.table import (
     BLOCK,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from dominozoo.compiler import njit
 from dominozoo.tiles import DOUBLE_OF, HIGH, NUMBERS, PIPS, TILE_COUNT
 
 POSE: Final = 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import spread_numbers16, spread_tiles8, spread_tiles16
+from dominozoo.compiler import njit
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.line.play import legal
 from dominozoo.tiles import NUMBERS, TILE_COUNT

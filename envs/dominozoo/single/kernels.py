@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import row_of
 from dominozoo.bots.batch import OUTSIDE, seed_bots
 from dominozoo.bots.heuristic import decide as decide_line
 from dominozoo.bots.heuristic import roll
 from dominozoo.bots.truc import decide as decide_truc
+from dominozoo.compiler import njit
 from dominozoo.line import play as line_play
 from dominozoo.line import score as line_score
 from dominozoo.line import table as line_table

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from dominozoo.bots import BOTS, OUTSIDE
 from dominozoo.bots.bundle import Bot, Bundle, load_bot
 from dominozoo.rules import Rules
-from dominozoo.tables import FAMILIES
 
 Array = npt.NDArray[Any]
 Observation = dict[str, Array]
@@ -165,13 +164,8 @@ def _find(name: str, player: Any, rules: Rules) -> int | Mind:
 
 
 def _check_game(name: str, made_for: Rules, rules: Rules) -> None:
-    """Refuse a bot whose actions or number of players are not this game's."""
-
-    def key(game: Rules) -> tuple[str, int, int]:
-        family = game.variant.family
-        return family, game.players, FAMILIES[family].num_actions(game)
-
-    if key(made_for) != key(rules):
+    """Refuse a bot of another game or number of players; other options it may meet."""
+    if (made_for.game, made_for.players) != (rules.game, rules.players):
         raise OpponentError(f"{name}: the bot was made for {made_for}, it can't play {rules}")
 
 

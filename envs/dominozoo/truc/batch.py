@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import row_of
+from dominozoo.compiler import njit
 from dominozoo.truc.play import is_legal
 from dominozoo.truc.score import (
     CUT,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from dominozoo.compiler import njit
 from dominozoo.tiles import TILE_COUNT
 from dominozoo.truc.table import (
     ANSWER,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from dominozoo.compiler import njit
 from dominozoo.truc.play import apply, round_winner
 from dominozoo.truc.table import BY_FOLD, BY_TRICKS, MATCH, NOBODY, OVER, deal
 

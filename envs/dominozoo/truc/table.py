@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from dominozoo.compiler import njit
 from dominozoo.line.table import sfc32, shuffle
 from dominozoo.tiles import TILE_COUNT, TRUC_TILES
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from dominozoo.bits import lowest, spread_tiles8, spread_tiles16
+from dominozoo.compiler import njit
 from dominozoo.fields import TRUC_LAYOUT
 from dominozoo.truc.play import CALLING, PROPOSE, legal
 from dominozoo.truc.table import CLASS, CLASSES, IS_DOUBLE, NOBODY, OVER, PLAYS, SUM_RANK, TRICKS

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from numba import njit
 
 from dominozoo.bits import bits, lowest
 from dominozoo.bots.heuristic import roll
+from dominozoo.compiler import njit
 from dominozoo.rules import RulesError, make_rules, pack_line, pack_truc
 from dominozoo.tables import Tables
 from dominozoo.tiles import tiles_of

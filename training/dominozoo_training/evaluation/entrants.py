@@ -25,7 +25,6 @@ import numpy.typing as npt
 
 from dominozoo.bots import BOTS, OUTSIDE
 from dominozoo.rules import Rules
-from dominozoo.tables import FAMILIES
 
 Array = npt.NDArray[Any]
 Act = Callable[[Array, Array, Array], Array]
@@ -125,18 +124,13 @@ def load_entrant(spec: str, rules: Rules) -> Entrant:
 
 
 def check_game(spec: str, made_for: Rules, rules: Rules) -> None:
-    """Refuse a policy whose actions or number of players are not this game's.
+    """Refuse a policy of another game or number of players; other options it may meet.
 
     Raises:
         EntrantError: naming both games.
     """
-    same = made_for.variant.family == rules.variant.family and made_for.players == rules.players
-    if not same or _action_count(made_for) != _action_count(rules):
+    if (made_for.game, made_for.players) != (rules.game, rules.players):
         raise EntrantError(f"players: {spec} was made for {made_for}, it can't play {rules}")
-
-
-def _action_count(rules: Rules) -> int:
-    return FAMILIES[rules.variant.family].num_actions(rules)
 
 
 def _load_bundle(spec: str, path: Path, rules: Rules) -> Entrant:
@@ -177,4 +171,13 @@ def _load_callable(spec: str) -> Entrant:
         raise EntrantError(f"players: {spec}: {error}") from None
     if not callable(found):
         raise EntrantError(f"players: {spec} can't be called; it must be f(observation, mask)")
-    return Entrant(spec, act=lambda observation, mask, u: np.asarray(found(observation, mask)))
+
+    def act(observation: Any, mask: Any, u: Any) -> Any:
+        try:
+            return np.asarray(found(observation, mask))
+        except Exception as error:
+            raise EntrantError(
+                f"players: {spec} failed: {type(error).__name__}: {error}"
+            ) from error
+
+    return Entrant(spec, act=act)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from dominozoo.bits import bits, row_of
+from dominozoo.compiler import njit
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.tiles import DOUBLE_OF, DOUBLES, HIGH, LOW, NUMBERS, PIPS, TILE_COUNT, WITH_NUMBER
 from dominozoo_training.policy.encoding import MARKS, LineEncoder

@@ -1,0 +1,31 @@
+"""Numba's compiler as the kernels use it.
+
+Compiled code is kept beside the sources, or in the user's cache where that folder is read-only, or
+in ``NUMBA_CACHE_DIR``. Where none of them can be written, as for a service without a home, Numba
+refuses to compile at all; then the kernels are compiled anew in each process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_numba: Any = numba  # its own types don't let options be handed on
+
+
+def njit(**options: Any) -> Callable[[Function], Function]:
+    """``numba.njit(**options)``, without ``cache`` where there is no folder to keep it in."""
+
+    def compiled(function: Function) -> Function:
+        try:
+            kernel: Function = _numba.njit(**options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            kernel = _numba.njit(**{**options, "cache": False})(function)
+        return kernel
+
+    return compiled
