@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from pettingzoo.test.api_test import api_test
 from pettingzoo.test.seed_test import seed_test
 
+import dominozoo
 from dominozoo.aec import TableEnv
 from dominozoo.line.game import LineGame
 from dominozoo.line.position import table_from_view
@@ -518,3 +520,22 @@ def test_the_manual_lists_what_the_rules_take(name: str) -> None:
     assert f"Discrete({size})" in manual
     assert f'"observation": int16 ({env._table.layout.size},)' in manual
     assert env.metadata["name"] == f"{name}_v0" == str(module.env())
+
+
+def test_an_action_id_out_of_range_is_a_value_error() -> None:
+    env = raw("block", seed=1)
+    for action in (-1, 58, 10**30):
+        with pytest.raises(ValueError, match=r"is no action id, they are 0\.\.57"):
+            env.step(action)
+
+
+def test_what_needs_a_deal_says_so_before_the_first_reset() -> None:
+    env = importlib.import_module("dominozoo.truc_v0").raw_env()
+    for ask in (env.position, env.record, env.svg, partial(env.view, "player_0")):
+        with pytest.raises(ValueError, match=r"call reset\(\) first"):
+            ask()
+
+
+def test_the_package_brings_its_modules_when_asked() -> None:
+    assert dominozoo.six_love_v0.raw_env is importlib.import_module("dominozoo.six_love_v0").raw_env
+    assert {"block_v0", "truc_v0", "load_bot"} <= set(dir(dominozoo))

@@ -429,3 +429,10 @@ def test_every_tile_is_somewhere(game: str) -> None:
     held = [tile for hand in position["hands"] for tile in hand]
     missing = ["0-0"] if game == "cutthroat(players=3)" else []
     assert sorted([*held, *position["boneyard"], *lying, *missing]) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("key", ["hands", "boneyard"])
+def test_a_deals_own_key_at_the_top_is_refused(key: str) -> None:
+    env = importlib.import_module("dominozoo.block_v0").raw_env()
+    with pytest.raises(ValueError, match=f"'{key}' belongs inside 'deal'"):
+        env.reset(options={key: []})

@@ -220,12 +220,15 @@ def test_records_can_be_put_back_to_undo() -> None:
         ({"seed": -1}, "seed must lie in"),
         ({"seed": "x"}, "seed must be an integer"),
         ({"reward": "pips"}, "reward must be one of hand, match"),
+        ({"first_table": -1}, "first_table must lie in"),
+        ({"first_table": 1 << 32}, "first_table must lie in"),
+        ({"game": 5}, "game must be a text form"),
         ({"max_hands": 0}, "max_hands must be None or an integer of at least 1"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        Tables("block", **{"num_tables": 4, **arguments})
+        Tables(**{"game": "block", "num_tables": 4, **arguments})
 
 
 @pytest.mark.parametrize(

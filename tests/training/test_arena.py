@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dominozoo.bots import BOTS
+from dominozoo.bots.bundle import SHIPPED
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.line.table import TABLE
 from dominozoo.rules import RulesError, parse
@@ -477,3 +478,20 @@ def test_settings_do_not_change() -> None:
     assert setting == Setting(parse("block"), 3, 1, "hand", "rule")
     with pytest.raises(AttributeError):
         setting.deals = 4  # type: ignore[misc]
+
+
+def test_a_player_that_fails_is_named_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "faulty.py").write_text("def play(observation, mask):\n    return 1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["arena", "block", "--players", "faulty:play,hard"])
+    assert result.exit_code == 2
+    assert "faulty:play failed: ZeroDivisionError" in result.output
+
+
+def test_a_bot_plays_its_own_game_alone() -> None:
+    path = str(SHIPPED / "block_v0.dombot")
+    with pytest.raises(EntrantError, match="was made for block, it can't play draw"):
+        load_entrant(path, parse("draw"))
+    assert load_entrant(path, parse("block(target=50)")).name == path

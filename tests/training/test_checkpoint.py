@@ -19,6 +19,7 @@ from dominozoo_training.policy.checkpoint import (
     describe_policy,
     load_policy,
     policy_files,
+    policy_folder,
     require_writable,
     write_folder,
 )
@@ -189,3 +190,14 @@ def test_every_shipped_checkpoint_plays(path: Path) -> None:
     tables = Tables(policy.rules, 16, seed=2)
     for _ in range(40):
         tables.step(policy.play(tables.observation, tables.mask))
+
+
+def test_a_finished_run_is_its_published_policy(folder: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for name, decisions in (("checkpoints/000001", 1), ("checkpoints/000002", 2), ("policy", 2)):
+        shutil.copytree(folder, run / name)
+        change_meta(run / name, decisions=decisions)
+    assert policy_folder(run) == run / "policy"
+    assert policy_folder(f"{run}@last") == run / "checkpoints" / "000002"
+    shutil.copytree(folder, run / "checkpoints" / "000003")
+    assert policy_folder(run) == run / "checkpoints" / "000003"

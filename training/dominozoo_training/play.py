@@ -83,6 +83,8 @@ class Sitting:
     ) -> None:
         if rules.variant.family != LINE:
             raise ValueError(f"{rules.game} can't be played in the terminal yet")
+        if len(players) > rules.players - 1:
+            raise ValueError(f"against: {rules} has {rules.players - 1} seats beside yours")
         self.rules, self.ask, self.say = rules, ask, say
         self.bots = [players[k % len(players)] for k in range(rules.players - 1)]
         self.table = LineGame(rules, hands)

@@ -37,6 +37,7 @@ from dominozoo_training.learning.state import (
 from dominozoo_training.policy.checkpoint import (
     BEST,
     CHECKPOINTS,
+    PUBLISHED,
     CheckpointError,
     cannot_write,
     policy_files,
@@ -46,8 +47,7 @@ from dominozoo_training.policy.checkpoint import (
     write_folder,
 )
 
-POLICY: Final = "policy"
-OWN: Final = (CHECKPOINTS, BEST, POLICY, "tensorboard")
+OWN: Final = (CHECKPOINTS, BEST, PUBLISHED, "tensorboard")
 
 
 class TrainingError(RuntimeError):
@@ -277,9 +277,9 @@ def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, com
     policy = frozen_policy(learner)
     measured = strengths(results, settings.final_seed)
     meta = policy_meta(learner, policy, command=command, strength=measured)
-    write_folder(run / POLICY, policy_files(policy, meta, card(learner, measured, command)))
-    display.say(f"done: {run / POLICY}")
-    return run / POLICY
+    write_folder(run / PUBLISHED, policy_files(policy, meta, card(learner, measured, command)))
+    display.say(f"done: {run / PUBLISHED}")
+    return run / PUBLISHED
 
 
 def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:

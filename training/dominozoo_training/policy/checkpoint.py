@@ -39,6 +39,7 @@ META: Final = "meta.json"
 CARD: Final = "card.md"
 CHECKPOINTS: Final = "checkpoints"
 BEST: Final = "best"
+PUBLISHED: Final = "policy"  # a finished run's, with its card and measured strength
 LARGEST: Final = 64 << 20  # bytes; a larger weights file isn't read at all
 
 
@@ -248,8 +249,17 @@ def policy_folder(path: str | Path) -> Path:
         found = checkpoints_of(folder)
         if not found:
             raise CheckpointError(f"{folder} holds neither {META} nor a run with checkpoints")
-        return found[-1]
+        return found[-1] if which else finished(folder, found[-1])
     return folder
+
+
+def finished(run: Path, last: Path) -> Path:
+    """A run's published policy, with its strength, if it is what the last checkpoint holds."""
+    published = run / PUBLISHED
+    if not (published / META).is_file():
+        return last
+    same = read_meta(published).get("decisions") == read_meta(last).get("decisions")
+    return published if same else last
 
 
 def load_policy(path: str | Path) -> Policy:
