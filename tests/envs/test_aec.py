@@ -525,7 +525,7 @@ def test_the_manual_lists_what_the_rules_take(name: str) -> None:
 def test_an_action_id_out_of_range_is_a_value_error() -> None:
     env = raw("block", seed=1)
     for action in (-1, 58, 10**30):
-        with pytest.raises(ValueError, match=r"is no action id, they are 0\.\.57"):
+        with pytest.raises(ValueError, match=r"no action of block_v0: ids are 0\.\.57"):
             env.step(action)
 
 
