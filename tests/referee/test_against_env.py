@@ -16,7 +16,7 @@ from .driver import close
 
 Json = dict[str, Any]
 
-HANDS = int(os.environ.get("REFEREE_ENV_HANDS", "30"))
+HANDS = int(os.environ.get("REFEREE_ENV_HANDS", "20"))
 
 WITH_OPTIONS = (
     "partnership(opening=informal, tie=escalate, decider=True, key_card=True, poser=team)",
