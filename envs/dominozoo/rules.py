@@ -28,11 +28,21 @@ TRUC: Final = "truc"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a game: its default, what it takes, and where the rule comes from."""
+    """One option of a game.
+
+    Attributes:
+        default: the value where none is given.
+        values: those taken.
+        meaning: what the option decides.
+        source: where the rule comes from; the manuals' Sources say what the names stand for.
+        says: what each value means, where the values don't speak for themselves.
+    """
 
     default: Value
     values: tuple[Value, ...] | range
-    source: str
+    meaning: str
+    source: str = ""
+    says: tuple[str, ...] = ()
 
     def accepts(self, value: object) -> bool:
         """True if the value is one of those taken, of the same type (True is not 1)."""
@@ -66,34 +76,75 @@ def _target(default: int, top: int) -> Option:
 OPENING: Final = Option(
     "formal",
     ("formal", "informal"),
-    "S0 m03-04: the holder of the highest double opens, with it (formal) or any tile (informal)",
+    "what the holder of the highest double poses in a hand that no winner opens",
+    "pagat, notes 3-4",
+    ("that double (without any double dealt, the heaviest tile)", "any tile he holds"),
 )
 TIE: Final = Option(
     "reset",
     ("reset", "void", "escalate", "double"),
-    "S0 m09, m12, S4: a tied block resets, changes nothing, adds 1 to the stake, or makes it 2",
+    "a block whose lowest count is shared by two sides; the next hand is opened by rule",
+    "pagat, notes 9 and 12; JamDom",
+    (
+        "all scores go back to 0",
+        "nothing changes",
+        "scores stay, the next hand is worth a point more, and again after each further tie",
+        "scores stay, the next hand is worth 2, never more",
+    ),
 )
 DECIDER: Final = Option(
-    False, (False, True), "S0 m11: a hand that would make it 1-1 is replayed for 2"
+    False,
+    (False, True),
+    "a hand that would make it 1-1",
+    "pagat, note 11",
+    (
+        "breaks the run like any other",
+        "leaves the score at 1-0 and is replayed for 2: who wins that has 2, all others 0",
+    ),
 )
 KEY_CARD: Final = Option(
-    False, (False, True), "S4: a last tile that fits both ends, with all its kin laid, counts 2"
+    False,
+    (False, True),
+    "a last tile with two different numbers that fits both ends, when all other tiles of both lie",
+    "JamDom",
+    ("counts as any other", "makes the hand worth 2, or its stake if that is more"),
 )
 POSER: Final = Option(
     "winner",
     ("winner", "team"),
-    "S0 m07, pagat: the winner of a hand poses next, or may leave the pose to his partner",
+    "who poses the next hand",
+    "pagat, note 7, and its page in English",
+    (
+        "the player who won",
+        "the player who won, or his partner if he passes the pose to him",
+    ),
 )
 BROKEN: Final = Option(
     "all_scored",
     ("all_scored", "leader_loss"),
-    "S0 m14, S4: a run is broken when everybody has scored, or when its leader loses a hand",
+    "when a run is broken and the scores go back to 0",
+    "JamDom; pagat, notes 8 and 14",
+    (
+        "when a side wins while every other side has points",
+        "when a side wins while any other side has points",
+    ),
 )
 BRUCK: Final = Option(
-    "reset", ("reset", "end"), "S4: a broken run starts anew, or ends the match without a winner"
+    "reset",
+    ("reset", "end"),
+    "what a broken run (BRUCK) does",
+    "JamDom",
+    ("all scores go back to 0 and the match goes on", "the match ends without a winner"),
 )
 DRAW: Final = Option(
-    False, (False, True), "S0 m15: two players, 7 tiles each, a stuck player draws"
+    False,
+    (False, True),
+    "how two players play",
+    "pagat, note 15",
+    (
+        "all tiles are dealt, a stuck player passes",
+        "seven tiles each, a stuck player draws until a tile fits; needs `players=2`",
+    ),
 )
 
 VARIANTS: Final[dict[str, Variant]] = {
@@ -170,7 +221,9 @@ VARIANTS: Final[dict[str, Variant]] = {
         {
             "players": _players(2, 2),
             "target": _target(30, 1000),
-            "max_redeals": Option(1, range(4), "S2 15-17: how often the tiles may be exchanged"),
+            "max_redeals": Option(
+                1, range(4), "exchanges allowed in a round", "Domino Le Truc, notes 15-17"
+            ),
         },
     ),
 }
