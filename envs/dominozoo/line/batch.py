@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from dominozoo.bits import row_of
+from dominozoo.bits import bits, row_of
 from dominozoo.compiler import njit
-from dominozoo.line.play import apply, forced_action, is_legal
+from dominozoo.line.play import apply, forced_action, is_legal, legal, nth_legal
 from dominozoo.line.score import (
     CUT,
     HAND_ENDED,
@@ -29,6 +29,8 @@ from dominozoo.line.table import (
 )
 from dominozoo.line.view import observe, write_mask
 from dominozoo.tiles import TILE_COUNT
+
+_WORD: Final = 0xFFFFFFFF
 
 
 @njit(cache=True, nogil=True)
@@ -129,6 +131,78 @@ def step_tables(
         turn[i] = t.turn
         observe(t, rules, t.turn, row_of(observation, i))
         write_mask(t, rules, row_of(mask, i))
+
+
+# What `random_play` counts, by index; reasons and seats follow these.
+MOVES: Final = 0
+HANDS: Final = 1
+MATCHES: Final = 2
+BY_REASON: Final = 2  # + OUT, BLOCK or TIED
+BY_SEAT: Final = 6  # + the seat that won the hand
+POINTS: Final = 10
+
+
+@njit(cache=True)
+def xorshift32(word: Any) -> Any:
+    """The next word of Marsaglia's xorshift32, 32 bits in int64; 0 stays 0."""
+    word ^= word << 13 & _WORD
+    word ^= word >> 17
+    return word ^ (word << 5 & _WORD)
+
+
+@njit(cache=True)
+def random_move(t: Any, rules: Any, word: Any) -> Any:
+    """The legal action that a random word of 32 bits chooses, in the order of the ids."""
+    a, b, c, d, extra = legal(t, rules)
+    count = bits(a) + bits(b) + bits(c) + bits(d) + bits(extra)
+    return nth_legal(rules, a, b, c, d, extra, (word * count) >> 32)
+
+
+@njit(cache=True)
+def count_hand(t: Any, status: Any, counts: Any) -> None:
+    """Add a finished hand to ``counts``."""
+    counts[HANDS] += 1
+    counts[MATCHES] += status >> 1 & 1
+    counts[BY_REASON + t.last_reason] += 1
+    if t.last_seat != NOBODY:
+        counts[BY_SEAT + t.last_seat] += 1
+    for side in range(4):
+        counts[POINTS] += t.last_points[side]
+
+
+@njit(cache=True, nogil=True)
+def random_play(tables: Any, packed: Any, words: Any, moves: Any, counts: Any) -> None:
+    """Make random legal moves on each table, one table after the other, inside one call.
+
+    A move steps the table's word and takes the n-th of its ``count`` legal actions in the order of
+    the ids, ``n = word * count >> 32``; where there is no choice the word is stepped all the same.
+    Hands are dealt and matches started as in :func:`step_tables`.
+
+    Args:
+        tables: the tables.
+        packed: the rules.
+        words: uint32 (B,), an xorshift32 generator a table, never 0; written back.
+        moves: the number of moves on each table.
+        counts: int64 (16,), added to: 0 moves, 1 hands ended, 2 matches over; hands by how they
+            ended: 3 out, 4 block, 5 tie; 6..9 hands won by seat; 10 points won (French: penalties).
+    """
+    rules = packed[0]
+    nothing = np.zeros(4, np.float64)
+    for i in range(tables.shape[0]):
+        t = tables[i]
+        word = np.int64(words[i])
+        for _ in range(moves):
+            word = xorshift32(word)
+            action = random_move(t, rules, word)
+            status = finish(t, rules, action, 0, 0, nothing)
+            if status != 0:
+                count_hand(t, status, counts)
+                if status & MATCH_OVER != 0:
+                    start_match(t, rules, NOBODY)
+                else:
+                    next_hand(t, rules)
+        words[i] = word
+        counts[MOVES] += moves
 
 
 @njit(cache=True)

@@ -136,6 +136,20 @@ def forced_action(t: Any, rules: Any) -> Any:
 
 
 @njit(cache=True)
+def nth_legal(rules: Any, a: Any, b: Any, c: Any, d: Any, extra: Any, n: Any) -> Any:
+    """Action id of the ``n``-th legal move, from 0, of what :func:`legal` returned."""
+    masks = (a, b, c, d, extra)
+    for end in range(5):
+        mask = masks[end]
+        if n < bits(mask):
+            for _ in range(n):
+                mask &= mask - 1
+            return min(end, rules.ends) * TILE_COUNT + lowest(mask)
+        n -= bits(mask)
+    return np.int64(-1)
+
+
+@njit(cache=True)
 def next_seat(t: Any, rules: Any) -> Any:
     """The seat after the one to move."""
     seat = t.turn + 1
