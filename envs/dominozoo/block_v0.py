@@ -1,49 +1,30 @@
 """Block dominoes: each for himself, a stuck player passes.
 
 The double-six set; two to four players, seven tiles each; what is left stays in the boneyard,
-which is never used. The highest double dealt opens each hand, without any double the heaviest tile. Who
-can play must. A hand ends when a player lays his last tile or when all pass in succession; then the
-player who went out, or who alone has the fewest pips, scores the pips of all other hands. A tied
-block scores nothing. The first to reach the target wins the match.
+which is never used. The highest double dealt opens each hand, without any double the heaviest
+tile. Who can play must. A hand ends when a player lays his last tile or when all pass in
+succession; then the player who went out, or who alone has the fewest pips, scores the pips of all
+other hands. A tied block scores nothing. The first to reach the target wins the match.
 
-| | |
-| --- | --- |
-| import | ``from dominozoo import block_v0`` |
-| agents | ``player_0``, ``player_1``, ... in playing order (2, 3, 4 players) |
-| actions | ``Discrete(58)`` |
-| observation | ``{"observation": int16 (178,), "action_mask": int8 (58,)}`` |
-| episode | a match, or ``max_hands`` hands |
+## Sources
 
-Options, as keyword arguments of ``env()`` and ``raw_env()``:
+The rules of a line-dominoes program, on its page in Japanese: they fix the opening of every hand,
+the duty to play and the score. Where it says nothing: equal sums open by the larger number.
 
-| option | default | takes |
-| --- | --- | --- |
-| ``players`` | ``2`` | 2, 3, 4 |
-| ``target`` | ``100`` | 1..1000 |
-| ``reward`` | ``'hand'`` | hand, match |
-| ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
+## Example
 
-Actions; a tile's id is ``hi * (hi + 1) / 2 + lo``; the first tile of a hand is
-laid at end 0, its higher number left:
+    >>> from dominozoo import block_v0
+    >>> env = block_v0.env(players=3, max_hands=1)
+    >>> env.reset(seed=1)
+    >>> while not env.terminations["player_0"]:
+    ...     observation, reward, termination, truncation, info = env.last()
+    ...     env.step(int(observation["action_mask"].argmax()))
+    >>> {agent: round(reward, 3) for agent, reward in env.rewards.items()}
+    {'player_0': 0.15, 'player_1': -0.075, 'player_2': -0.075}
 
-| action | meaning |
-| --- | --- |
-| ``end * 28 + tile`` | lay a tile at an end (0 left, 1 right) |
-| ``56`` | draw a tile |
-| ``57`` | pass |
+## Version history
 
-The observation is relative to the seat that looks (0 = itself, then in playing order); its fields,
-their order and bounds are ``dominozoo.fields.LINE_LAYOUT``. Masks are all zeros for agents not to
-move and after the end.
-
-Rewards are zero-sum. ``reward="hand"`` gives, in the step that ends a hand,
-v / target to the winner of a hand, -v / target / (players - 1) to each other; v = the
-points scored.
-``reward="match"`` gives, at the match's end +1 to each seat of the winning side, -1 / (sides - 1) to the
-others.
-
-Version history: v0, the first.
+* v0: the first.
 """
 
 from __future__ import annotations
@@ -53,6 +34,9 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.manual import manual
+
+__doc__ = manual("block", __doc__)
 
 
 class raw_env(TableEnv):
@@ -66,7 +50,7 @@ def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
     """Block with PettingZoo's wrappers: an illegal action ends the episode at -1.
 
     Args:
-        **options: as the table above says.
+        **options: as the manual above says.
 
     Raises:
         RulesError: an option that the game lacks, or a value that it doesn't take.

@@ -1,46 +1,35 @@
 """Draw dominoes: each for himself, a stuck player draws.
 
 As Block, but a stuck player draws tile after tile until one fits, which he must then lay; with
-the boneyard empty he passes. Each drawn tile is an action of its own.
+the boneyard empty he passes. Each drawn tile is an action of its own. The whole boneyard may be
+drawn. With four players there is none, and Draw is Block.
 
-| | |
-| --- | --- |
-| import | ``from dominozoo import draw_v0`` |
-| agents | ``player_0``, ``player_1``, ... in playing order (2, 3, 4 players) |
-| actions | ``Discrete(58)`` |
-| observation | ``{"observation": int16 (178,), "action_mask": int8 (58,)}`` |
-| episode | a match, or ``max_hands`` hands |
+## Sources
 
-Options, as keyword arguments of ``env()`` and ``raw_env()``:
+The rules of a line-dominoes program, on its page in Japanese.
 
-| option | default | takes |
-| --- | --- | --- |
-| ``players`` | ``2`` | 2, 3, 4 |
-| ``target`` | ``100`` | 1..1000 |
-| ``reward`` | ``'hand'`` | hand, match |
-| ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
+## Example
 
-Actions; a tile's id is ``hi * (hi + 1) / 2 + lo``; the first tile of a hand is
-laid at end 0, its higher number left:
+Player 1 holds no six. Two of the tiles that he draws don't fit, the third does:
 
-| action | meaning |
-| --- | --- |
-| ``end * 28 + tile`` | lay a tile at an end (0 left, 1 right) |
-| ``56`` | draw a tile |
-| ``57`` | pass |
+    >>> from dominozoo import draw_v0
+    >>> env = draw_v0.raw_env()
+    >>> hands = [["6-6", "6-5", "6-4", "6-3", "6-2", "6-1", "3-3"]]
+    >>> hands += [["5-5", "5-4", "5-3", "5-2", "5-1", "5-0", "4-4"]]
+    >>> boneyard = ["4-3", "4-2", "6-0", "4-1", "4-0", "3-2", "3-1", "3-0"]
+    >>> boneyard += ["2-2", "2-1", "2-0", "1-1", "1-0", "0-0"]
+    >>> env.reset(options={"deal": {"hands": hands, "boneyard": boneyard}})
+    >>> env.step(env.position()["legal"][0]["id"])
+    >>> drawn = 0
+    >>> while env.position()["legal"][0]["action"] == "draw":
+    ...     env.step(56)
+    ...     drawn += 1
+    >>> drawn, [(move["action"], move["tile"]) for move in env.position()["legal"]]
+    (3, [('play', '6-0'), ('play', '6-0')])
 
-The observation is relative to the seat that looks (0 = itself, then in playing order); its fields,
-their order and bounds are ``dominozoo.fields.LINE_LAYOUT``. Masks are all zeros for agents not to
-move and after the end.
+## Version history
 
-Rewards are zero-sum. ``reward="hand"`` gives, in the step that ends a hand,
-v / target to the winner of a hand, -v / target / (players - 1) to each other; v = the
-points scored.
-``reward="match"`` gives, at the match's end +1 to each seat of the winning side, -1 / (sides - 1) to the
-others.
-
-Version history: v0, the first.
+* v0: the first.
 """
 
 from __future__ import annotations
@@ -50,6 +39,9 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.manual import manual
+
+__doc__ = manual("draw", __doc__)
 
 
 class raw_env(TableEnv):
@@ -63,7 +55,7 @@ def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
     """Draw with PettingZoo's wrappers: an illegal action ends the episode at -1.
 
     Args:
-        **options: as the table above says.
+        **options: as the manual above says.
 
     Raises:
         RulesError: an option that the game lacks, or a value that it doesn't take.

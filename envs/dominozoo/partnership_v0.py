@@ -1,54 +1,33 @@
 """Jamaican Partnership: two against two, to six-love.
 
 Seats 0 and 2 play against seats 1 and 3, seven tiles each. The holder of 6-6 opens the first hand
-with it; later the winner of a hand poses any tile. Nobody draws. A hand is won by who lays his last
-tile, or on a block by the single lowest count, whatever the partner holds. It is worth one point;
-when the side without points beats the leader, both are back at 0. A side wins the match with six
-points while the other has none.
+with it; later the winner of a hand poses any tile. Nobody draws, who can play must. A hand is won
+by who lays his last tile, or on a block by the single lowest count, whatever the partner holds.
+It is worth one point; when the side without points beats the leader, both are back at 0 and 6-6
+opens again. A side wins the match with six points while the other has none.
 
-| | |
-| --- | --- |
-| import | ``from dominozoo import partnership_v0`` |
-| agents | ``player_0``, ``player_1``, ... in playing order (4 players) |
-| actions | ``Discrete(58)`` |
-| observation | ``{"observation": int16 (178,), "action_mask": int8 (58,)}`` |
-| episode | a match, or ``max_hands`` hands |
+## Sources
 
-Options, as keyword arguments of ``env()`` and ``raw_env()``:
+pagat.com, "Jamaican and Caribbean Dominoes", and notes on it in Japanese, whose numbers the
+options give. JamDom's rules for the key card and the opening after a tie.
 
-| option | default | takes |
-| --- | --- | --- |
-| ``players`` | ``4`` | 4 |
-| ``opening`` | ``'formal'`` | formal, informal |
-| ``tie`` | ``'reset'`` | reset, void, escalate, double |
-| ``decider`` | ``False`` | False, True |
-| ``key_card`` | ``False`` | False, True |
-| ``poser`` | ``'winner'`` | winner, team |
-| ``target`` | ``6`` | 1..100 |
-| ``reward`` | ``'hand'`` | hand, match |
-| ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
+## Example
 
-Actions; a tile's id is ``hi * (hi + 1) / 2 + lo``; the first tile of a hand is
-laid at end 0, its higher number left:
+A lead of 5-0 that breaks: the side without points wins, nobody has points.
 
-| action | meaning |
-| --- | --- |
-| ``end * 28 + tile`` | lay a tile at an end (0 left, 1 right) |
-| ``56`` | draw a tile |
-| ``57`` | pass |
+    >>> from dominozoo import partnership_v0
+    >>> env = partnership_v0.env()
+    >>> env.reset(seed=1, options={"scores": [5, 0]})
+    >>> while env.unwrapped.position()["last_hand"] is None:
+    ...     observation, reward, termination, truncation, info = env.last()
+    ...     env.step(int(observation["action_mask"].argmax()))
+    >>> last = env.unwrapped.position()["last_hand"]
+    >>> last["winner"], last["effect"], last["scores"]
+    (1, 'reset', [0, 0])
 
-The observation is relative to the seat that looks (0 = itself, then in playing order); its fields,
-their order and bounds are ``dominozoo.fields.LINE_LAYOUT``. Masks are all zeros for agents not to
-move and after the end.
+## Version history
 
-Rewards are zero-sum. ``reward="hand"`` gives, in the step that ends a hand,
-p to each seat of the winning side, -p / (sides - 1) to each other seat; p = the points
-that the hand is worth.
-``reward="match"`` gives, at the match's end +1 to each seat of the winning side, -1 / (sides - 1) to the
-others.
-
-Version history: v0, the first.
+* v0: the first.
 """
 
 from __future__ import annotations
@@ -58,6 +37,9 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.manual import manual
+
+__doc__ = manual("partnership", __doc__)
 
 
 class raw_env(TableEnv):
@@ -71,7 +53,7 @@ def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
     """Jamaican Partnership with PettingZoo's wrappers: an illegal action ends the episode at -1.
 
     Args:
-        **options: as the table above says.
+        **options: as the manual above says.
 
     Raises:
         RulesError: an option that the game lacks, or a value that it doesn't take.

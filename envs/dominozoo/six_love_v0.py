@@ -1,48 +1,33 @@
 """JamDom Six-Love: Cutthroat for four with the key card.
 
-As Cutthroat. A hand won with the key card (the last tile fits both ends, shows two different
-numbers, and all others of these numbers lie) is worth 2; after a tied block the next hand is worth
-2. When every player has scored the set is broken (BRUCK).
+Four players, each for himself, seven tiles each; play, pose and match as in Cutthroat. A hand
+won with the key card (the last tile fits both ends, shows two different numbers, and all others of
+these numbers lie) is worth 2. After a tied block the next hand is worth 2 and 6-6 opens it. A
+player with six points wins while at least one other has none; when every player has scored before
+that, the set is broken (BRUCK).
 
-| | |
-| --- | --- |
-| import | ``from dominozoo import six_love_v0`` |
-| agents | ``player_0``, ``player_1``, ... in playing order (4 players) |
-| actions | ``Discrete(58)`` |
-| observation | ``{"observation": int16 (178,), "action_mask": int8 (58,)}`` |
-| episode | a match, or ``max_hands`` hands |
+## Sources
 
-Options, as keyword arguments of ``env()`` and ``raw_env()``:
+The rules of JamDom.com's "Six Love Cut Throat", from its practice app. It doesn't say what
+follows a BRUCK: here all scores go back to 0, or with `bruck="end"` the match ends.
 
-| option | default | takes |
-| --- | --- | --- |
-| ``players`` | ``4`` | 4 |
-| ``bruck`` | ``'reset'`` | reset, end |
-| ``target`` | ``6`` | 1..100 |
-| ``reward`` | ``'hand'`` | hand, match |
-| ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
+## Example
 
-Actions; a tile's id is ``hi * (hi + 1) / 2 + lo``; the first tile of a hand is
-laid at end 0, its higher number left:
+Everybody but player 3 has scored; if he wins the hand it is a BRUCK:
 
-| action | meaning |
-| --- | --- |
-| ``end * 28 + tile`` | lay a tile at an end (0 left, 1 right) |
-| ``56`` | draw a tile |
-| ``57`` | pass |
+    >>> from dominozoo import six_love_v0
+    >>> env = six_love_v0.env(bruck="end")
+    >>> env.reset(seed=26, options={"scores": [5, 2, 1, 0]})
+    >>> while not env.terminations["player_0"]:
+    ...     observation, reward, termination, truncation, info = env.last()
+    ...     env.step(int(observation["action_mask"].argmax()))
+    >>> last = env.unwrapped.position()["last_hand"]
+    >>> last["winner"], last["effect"], env.unwrapped.position()["winners"]
+    (3, 'bruck', [])
 
-The observation is relative to the seat that looks (0 = itself, then in playing order); its fields,
-their order and bounds are ``dominozoo.fields.LINE_LAYOUT``. Masks are all zeros for agents not to
-move and after the end.
+## Version history
 
-Rewards are zero-sum. ``reward="hand"`` gives, in the step that ends a hand,
-p to each seat of the winning side, -p / (sides - 1) to each other seat; p = the points
-that the hand is worth.
-``reward="match"`` gives, at the match's end +1 to each seat of the winning side, -1 / (sides - 1) to the
-others.
-
-Version history: v0, the first.
+* v0: the first.
 """
 
 from __future__ import annotations
@@ -52,6 +37,9 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.manual import manual
+
+__doc__ = manual("six_love", __doc__)
 
 
 class raw_env(TableEnv):
@@ -65,7 +53,7 @@ def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
     """JamDom Six-Love with PettingZoo's wrappers: an illegal action ends the episode at -1.
 
     Args:
-        **options: as the table above says.
+        **options: as the manual above says.
 
     Raises:
         RulesError: an option that the game lacks, or a value that it doesn't take.

@@ -10,45 +10,29 @@ of "double": the other accepts, and the tile is turned up for twice the stakes, 
 loses what the round was worth before. A hand here is a round; the deal alternates; the first dealer
 is drawn. A match goes to 30 points.
 
-| | |
-| --- | --- |
-| import | ``from dominozoo import truc_v0`` |
-| agents | ``player_0``, ``player_1`` (2 players) |
-| actions | ``Discrete(60)`` |
-| observation | ``{"observation": int16 (139,), "action_mask": int8 (60,)}`` |
-| episode | a match, or ``max_hands`` rounds |
+## Sources
 
-Options, as keyword arguments of ``env()`` and ``raw_env()``:
+"Domino Le Truc", 21 notes in Japanese by the game's author. Where they are silent the card game
+Le Truc was followed: who wins the third trick after two ties wins the round, the deal alternates,
+and one exchange is allowed.
 
-| option | default | takes |
-| --- | --- | --- |
-| ``players`` | ``2`` | 2 |
-| ``target`` | ``30`` | 1..1000 |
-| ``max_redeals`` | ``1`` | 0..3 |
-| ``reward`` | ``'hand'`` | hand, match |
-| ``max_hands`` | ``None`` | None, or at least 1 |
-| ``render_mode`` | ``None`` | None, human, ansi, rgb_array |
+## Example
 
-Actions; a tile is its slot in the order of strength, 6-6, 8-4, 7-5, 6-5, ... 3-1, 0-0
-(``dominozoo.tiles.TRUC_NAMES``):
+The non-dealer stands and leads; only then may anybody call:
 
-| action | meaning |
-| --- | --- |
-| ``tile`` | play it face up |
-| ``28 + tile`` | play it face down and call double |
-| ``56`` | propose an exchange |
-| ``57`` | stand: play with the tiles held |
-| ``58`` | accept a proposal or a call |
-| ``59`` | reject a proposal, refuse a call |
+    >>> from dominozoo import truc_v0
+    >>> env = truc_v0.raw_env()
+    >>> hands = [["6-6", "4-3", "0-0"], ["8-4", "5-5", "2-2"]]
+    >>> env.reset(seed=1, options={"deal": {"hands": hands}, "dealer": 1})
+    >>> [move["action"] for move in env.position()["legal"]]
+    ['propose', 'stand']
+    >>> env.step(57)
+    >>> [(move["action"], move["tile"]) for move in env.position()["legal"]]
+    [('play', '6-6'), ('play', '4-3'), ('play', '0-0')]
 
-The observation is relative to the seat that looks (1 = itself, 2 = the other); its fields, their
-order and bounds are ``dominozoo.fields.TRUC_LAYOUT``. Masks are all zeros for agents not to move
-and after the end.
+## Version history
 
-Rewards are zero-sum. ``reward="hand"`` gives, in the step that ends a round, +points/target to
-its winner and -points/target to the loser. ``reward="match"`` gives +1 and -1 at the match's end.
-
-Version history: v0, the first.
+* v0: the first.
 """
 
 from __future__ import annotations
@@ -58,6 +42,9 @@ from typing import Any
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.manual import manual
+
+__doc__ = manual("truc", __doc__)
 
 
 class raw_env(TableEnv):
@@ -71,7 +58,7 @@ def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
     """Domino Le Truc with PettingZoo's wrappers: an illegal action ends the episode at -1.
 
     Args:
-        **options: as the table above says.
+        **options: as the manual above says.
 
     Raises:
         RulesError: an option that the game lacks, or a value that it doesn't take.

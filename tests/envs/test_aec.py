@@ -509,19 +509,6 @@ def test_a_registered_game_takes_its_options() -> None:
     assert str(env.unwrapped.rules) == "draw(players=3)"
 
 
-@pytest.mark.parametrize("name", [n for n, v in VARIANTS.items() if v.family == "line"])
-def test_the_manual_lists_what_the_rules_take(name: str) -> None:
-    module = importlib.import_module(f"dominozoo.{name}_v0")
-    manual = str(module.__doc__)
-    for option, entry in VARIANTS[name].options.items():
-        assert f"| ``{option}`` | ``{entry.default!r}`` | {entry.takes()} |" in manual
-    env = module.raw_env()
-    size = env.action_space("player_0").n
-    assert f"Discrete({size})" in manual
-    assert f'"observation": int16 ({env._table.layout.size},)' in manual
-    assert env.metadata["name"] == f"{name}_v0" == str(module.env())
-
-
 def test_an_action_id_out_of_range_is_a_value_error() -> None:
     env = raw("block", seed=1)
     for action in (-1, 58, 10**30):

@@ -17,8 +17,9 @@ PACKAGES = {"dominozoo": ROOT / "envs", "dominozoo_training": ROOT / "training"}
 LAYERS = [
     {"dominozoo.compiler"},
     {"dominozoo.tiles"},
-    {"dominozoo.bits"},
+    {"dominozoo.bits", "dominozoo.records"},
     {"dominozoo.fields"},
+    {"dominozoo.onehot"},
     {"dominozoo.rules"},
     {"dominozoo.line"},
     {"dominozoo.truc"},
@@ -26,7 +27,9 @@ LAYERS = [
     {"dominozoo.notation"},
     {"dominozoo.render"},
     {"dominozoo.bots"},
+    {"dominozoo.guard"},
     {"dominozoo.aec", "dominozoo.single"},
+    {"dominozoo.manual"},
     {"dominozoo._v0"},
     {"dominozoo.testing"},
     {"dominozoo"},
@@ -38,7 +41,7 @@ LAYERS = [
     {"dominozoo_training.cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-KERNELS = ("bits", "tiles", "rules", "line", "truc", "tables")
+KERNELS = ("bits", "tiles", "onehot", "rules", "line", "truc", "tables")
 
 # Paths that exist on one machine only, or beside the checkout.
 PRIVATE_PATH = re.compile(r"(?<![\w.~-])/(home|root|Users|work|opt)/\w|\.\./s[h]ared")
