@@ -17,7 +17,7 @@ PACKAGES = {"dominozoo": ROOT / "envs", "dominozoo_training": ROOT / "training"}
 LAYERS = [
     {"dominozoo.compiler"},
     {"dominozoo.tiles"},
-    {"dominozoo.bits", "dominozoo.records"},
+    {"dominozoo.bits"},
     {"dominozoo.fields"},
     {"dominozoo.onehot"},
     {"dominozoo.rules"},
@@ -27,9 +27,7 @@ LAYERS = [
     {"dominozoo.notation"},
     {"dominozoo.render"},
     {"dominozoo.bots"},
-    {"dominozoo.guard"},
     {"dominozoo.aec", "dominozoo.single"},
-    {"dominozoo.manual"},
     {"dominozoo._v0"},
     {"dominozoo.testing"},
     {"dominozoo"},

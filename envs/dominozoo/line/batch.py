@@ -28,6 +28,7 @@ from dominozoo.line.table import (
     take_hands,
 )
 from dominozoo.line.view import observe, write_mask
+from dominozoo.onehot import expand_line
 from dominozoo.tiles import TILE_COUNT
 
 _WORD: Final = 0xFFFFFFFF
@@ -52,14 +53,26 @@ def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
             start_match(tables[i], packed[0], posers[i])
 
 
+@njit(cache=True)
+def write_row(t: Any, rules: Any, observation: Any, i: Any, scratch: Any) -> None:
+    """Write row i as it is; given a scratch, int16 (layout size,), as one-hot float32."""
+    if scratch is None:
+        observe(t, rules, t.turn, row_of(observation, i))
+    else:
+        observe(t, rules, t.turn, scratch)
+        expand_line(scratch, row_of(observation, i))
+
+
 @njit(cache=True, nogil=True)
-def observe_tables(tables: Any, packed: Any, observation: Any, mask: Any, turn: Any) -> None:
+def observe_tables(
+    tables: Any, packed: Any, observation: Any, mask: Any, turn: Any, scratch: Any = None
+) -> None:
     """Write observation and mask of each table's seat to move, and that seat."""
     rules = packed[0]
     for i in range(tables.shape[0]):
         t = tables[i]
         turn[i] = t.turn
-        observe(t, rules, t.turn, row_of(observation, i))
+        write_row(t, rules, observation, i, scratch)
         write_mask(t, rules, row_of(mask, i))
 
 
@@ -99,11 +112,13 @@ def step_tables(
     terminated: Any,
     truncated: Any,
     forced: Any,
+    scratch: Any = None,
 ) -> None:
     """Step every table by its action, deal, play forced moves, write what follows.
 
     ``actions`` must be legal. ``auto_forced`` plays on while there is no choice, but not past an
-    episode's end; rewards and ended hands of all its moves are summed.
+    episode's end; rewards and ended hands of all its moves are summed. ``scratch`` as in
+    ``write_row``.
     """
     rules = packed[0]
     for i in range(tables.shape[0]):
@@ -129,7 +144,7 @@ def step_tables(
         terminated[i] = status & MATCH_OVER != 0 or (cut and by_match == 0)
         truncated[i] = cut and by_match != 0
         turn[i] = t.turn
-        observe(t, rules, t.turn, row_of(observation, i))
+        write_row(t, rules, observation, i, scratch)
         write_mask(t, rules, row_of(mask, i))
 
 

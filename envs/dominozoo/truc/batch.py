@@ -11,6 +11,7 @@ import numpy as np
 
 from dominozoo.bits import row_of
 from dominozoo.compiler import njit
+from dominozoo.onehot import expand_truc
 from dominozoo.truc.play import is_legal
 from dominozoo.truc.score import (
     CUT,
@@ -42,14 +43,26 @@ def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
             start_match(tables[i], packed[0], posers[i])
 
 
+@njit(cache=True)
+def write_row(t: Any, rules: Any, observation: Any, i: Any, scratch: Any) -> None:
+    """Write row i as it is; given a scratch, int16 (layout size,), as one-hot float32."""
+    if scratch is None:
+        observe(t, rules, t.turn, row_of(observation, i))
+    else:
+        observe(t, rules, t.turn, scratch)
+        expand_truc(scratch, row_of(observation, i))
+
+
 @njit(cache=True, nogil=True)
-def observe_tables(tables: Any, packed: Any, observation: Any, mask: Any, turn: Any) -> None:
+def observe_tables(
+    tables: Any, packed: Any, observation: Any, mask: Any, turn: Any, scratch: Any = None
+) -> None:
     """Write observation and mask of each table's seat to move, and that seat."""
     rules = packed[0]
     for i in range(tables.shape[0]):
         t = tables[i]
         turn[i] = t.turn
-        observe(t, rules, t.turn, row_of(observation, i))
+        write_row(t, rules, observation, i, scratch)
         write_mask(t, rules, row_of(mask, i))
 
 
@@ -89,6 +102,7 @@ def step_tables(
     terminated: Any,
     truncated: Any,
     forced: Any,
+    scratch: Any = None,
 ) -> None:
     """Step every table by its action, deal, write what follows.
 
@@ -108,7 +122,7 @@ def step_tables(
         terminated[i] = status & MATCH_OVER != 0 or (cut and by_match == 0)
         truncated[i] = cut and by_match != 0
         turn[i] = t.turn
-        observe(t, rules, t.turn, row_of(observation, i))
+        write_row(t, rules, observation, i, scratch)
         write_mask(t, rules, row_of(mask, i))
 
 
