@@ -16,12 +16,8 @@ import numpy.typing as npt
 from gymnasium import logger, spaces
 from gymnasium.utils import EzPickle
 from pettingzoo.utils.env import AECEnv
-from pettingzoo.utils.wrappers import (
-    AssertOutOfBoundsWrapper,
-    OrderEnforcingWrapper,
-    TerminateIllegalWrapper,
-)
 
+from dominozoo.guard import Guard
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import new_game, record_of, setup_of
@@ -176,13 +172,7 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]
             return
-        try:
-            move = operator.index(action)  # type: ignore[arg-type]
-        except TypeError:
-            raise ValueError(f"{agent} is to move: {action!r} is no action id") from None
-        if move.bit_length() > 62:
-            move = -1  # no action either, and the kernels take words of 64 bits
-        code = self._table.step(move)
+        code = self._table.step(action_id(action, agent))
         self._cumulative_rewards[agent] = 0.0
         if self._rewarded:
             self.rewards = dict.fromkeys(self._names, 0.0)
@@ -281,6 +271,15 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         """Nothing to release."""
 
 
+def action_id(action: Any, agent: str) -> int:
+    """The action as a word that the kernels take; ValueError if it is no integer."""
+    try:
+        move = operator.index(action)
+    except TypeError:
+        raise ValueError(f"{agent} is to move: {action!r} is no action id") from None
+    return move if move.bit_length() < 63 else -1  # no action either, and words have 64 bits
+
+
 def _pixels() -> Callable[[Json], npt.NDArray[np.uint8]]:
     """What draws pixels; imported late, since Pillow is an extra."""
     from dominozoo.render.pixels import draw_pixels
@@ -288,7 +287,6 @@ def _pixels() -> Callable[[Json], npt.NDArray[np.uint8]]:
     return draw_pixels
 
 
-def wrap(env: TableEnv) -> OrderEnforcingWrapper[str, Observation, int]:
-    """PettingZoo's wrappers: an illegal action ends the episode at -1, calls must be in order."""
-    legal = TerminateIllegalWrapper(env, illegal_reward=-1)
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(legal))
+def wrap(env: TableEnv) -> Guard:
+    """An illegal action ends the episode at -1, calls must be in order."""
+    return Guard(env)

@@ -273,6 +273,10 @@ TRUC_RULES: Final = np.dtype(
 )
 
 
+class IllegalActionError(ValueError):
+    """An action that isn't legal on the table; nothing has moved."""
+
+
 class RulesError(ValueError):
     """A game or an option that does not exist, or a value that the option does not take."""
 

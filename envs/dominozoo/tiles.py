@@ -82,7 +82,12 @@ def tiles_of(mask: int) -> list[int]:
     >>> tiles_of(0b1011)
     [0, 1, 3]
     """
-    return [t for t in range(TILE_COUNT) if int(mask) >> t & 1]
+    rest, tiles = int(mask), []
+    while rest:
+        lowest = rest & -rest
+        tiles.append(lowest.bit_length() - 1)
+        rest ^= lowest
+    return tiles
 
 
 def mask_of(tiles: Iterable[int]) -> int:

@@ -26,7 +26,8 @@ from dominozoo.line.position import (
 from dominozoo.line.resume import go_on
 from dominozoo.line.setup import set_up
 from dominozoo.line.table import OVER, TABLE
-from dominozoo.rules import Rules, pack_line
+from dominozoo.records import copied, plain
+from dominozoo.rules import IllegalActionError, Rules, pack_line
 from dominozoo.tiles import TILE_COUNT
 
 Json = dict[str, Any]
@@ -77,14 +78,14 @@ class LineGame:
         Raises:
             ValueError: if the set-up can't be; the table is as before then.
         """
-        tables = self.tables.copy()
+        tables = copied(self.tables)
         if seed is not None:
             batch.seed_tables(tables, *seed, 0)
         log, earlier = self._set_up(tables, setup)
         self.tables, self.log, self._earlier = tables, log, earlier
         self.history = []
-        self.origin = tables.copy(), log.copy()
-        return int(tables[0]["turn"])
+        self.origin = copied(tables), log.copy()
+        return int(tables["turn"][0])
 
     def _set_up(
         self, tables: npt.NDArray[Any], setup: Mapping[str, Any]
@@ -102,7 +103,7 @@ class LineGame:
         """Make a move; returns the seat to move next, or ENDED * status when the hand ended.
 
         Raises:
-            ValueError: if the action is illegal; the text says why.
+            IllegalActionError: if the action is illegal; the text says why.
         """
         code = batch.step_one(
             self.tables,
@@ -117,20 +118,20 @@ class LineGame:
             self._keep_hand()
         elif code == ILLEGAL:
             reason = why_illegal(self.tables[0], self.rules, action)
-            raise ValueError(f"action {action} is illegal: {reason}")
+            raise IllegalActionError(f"action {action} is illegal: {reason}")
         result: int = code
         return result
 
     def _keep_hand(self) -> None:
-        plies = int(self.tables[0]["ply"])
-        self.history.append((self.tables.copy(), self.log[:plies].copy()))
+        plies = int(self.tables["ply"][0])
+        self.history.append((copied(self.tables), self.log[:plies].copy()))
         self.rewards = self._reward.tolist()
         self._reward[:] = 0
 
     def deal(self) -> int:
         """Deal the next hand; returns the seat to move."""
         batch.next_hand_one(self.tables, self.packed)
-        return int(self.tables[0]["turn"])
+        return int(self.tables["turn"][0])
 
     def observe(self, seat: int) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:
         """New arrays: a seat's observation, and its mask, all zeros if it isn't to move."""
@@ -154,7 +155,7 @@ class LineGame:
         if not self.history:
             return copy.deepcopy(self._earlier)
         tables, log = self.history[-1]
-        return last_hand_of(tables[0], self.packed, self.rules, log)
+        return last_hand_of(plain(tables), self.packed, self.rules, log)
 
     def last_hands(self) -> list[Json]:
         """The last finished hand as each seat knows it; seats that know the same share a dict."""

@@ -27,13 +27,19 @@ from dominozoo.line.table import (
     TABLE,
 )
 from dominozoo.rules import Rules, make_rules, pack_line
-from dominozoo.tiles import NAMES, TILE_COUNT, TILES, mask_of, tile_id, tiles_of
+from dominozoo.tiles import NAMES, NUMBERS, TILE_COUNT, TILES, mask_of, tile_id, tiles_of
 
 Json = dict[str, Any]
 Array = npt.NDArray[Any]
 
 PHASES: Final = ("pose", "play", "over")
 KINDS: Final = ("play", "draw", "pass")
+
+# Looked up, since a table is told at the end of each hand: by mark, by tile (-1 = none), and a tile
+# as it lies by its number on the left and on the right.
+NUMBER_OF: Final = (None, *range(NUMBERS))
+NAME_OR_NONE: Final = (*NAMES, None)
+LYING: Final = tuple(tuple(f"{a}-{b}" for b in range(NUMBERS)) for a in range(NUMBERS))
 
 
 def new_log() -> npt.NDArray[np.int8]:
@@ -48,7 +54,7 @@ def seat_or_none(value: Any) -> int | None:
 
 def numbers(marks: list[int]) -> list[int | None]:
     """Ends as JSON writes them: null for none."""
-    return [mark - 1 if mark else None for mark in marks]
+    return [NUMBER_OF[mark] for mark in marks]
 
 
 def ends_of(record: Any, ends: int) -> list[int | None] | None:
@@ -67,10 +73,10 @@ def events_of(log: Array, plies: int, ends: int) -> list[Json]:
         {
             "kind": KINDS[kind],
             "seat": seat,
-            "tile": None if tile < 0 else NAMES[tile],
+            "tile": NAME_OR_NONE[tile],
             "end": None if end < 0 else end,
             # A line has no ends before the pose; French opens with it, and has four empty ones.
-            "ends_after": numbers(marks[:ends]) if ends == 4 or any(marks) else None,
+            "ends_after": numbers(marks[:ends]) if ends == 4 or marks[0] else None,
         }
         for kind, seat, tile, end, *marks in log[:plies].tolist()
     ]
@@ -99,21 +105,22 @@ def action_of(event: Mapping[str, Any], ends: int) -> int:
 def board_of(record: Any, cross: bool) -> list[Any]:
     """The tiles as they lie: a line from left to right, or French four arms outward from 0-0."""
     laid_at, laid_end = record["laid_at"].tolist(), record["laid_end"].tolist()
-    order = sorted((ply, tile) for tile, ply in enumerate(laid_at) if ply)
+    order = sorted([(ply, tile) for tile, ply in enumerate(laid_at) if ply])
     if cross:
         return _arms([(tile, laid_end[tile]) for _, tile in order[1:]])
-    line: list[tuple[int, int]] = []
-    for _, tile in order:
+    if not order:
+        return []
+    left, right = TILES[order[0][1]]
+    line, before = [LYING[left][right]], list[str]()
+    for _, tile in order[1:]:
         high, low = TILES[tile]
-        if not line:
-            line.append((high, low))
-        elif laid_end[tile]:
-            near = line[-1][1]
-            line.append((near, high + low - near))
+        if laid_end[tile]:
+            near, right = right, high + low - right
+            line.append(LYING[near][right])
         else:
-            near = line[0][0]
-            line.insert(0, (high + low - near, near))
-    return [f"{a}-{b}" for a, b in line]
+            near, left = left, high + low - left
+            before.append(LYING[left][near])
+    return [*reversed(before), *line]
 
 
 def _arms(laid: list[tuple[int, int]]) -> list[list[str]]:
@@ -121,7 +128,7 @@ def _arms(laid: list[tuple[int, int]]) -> list[list[str]]:
     open_number = [0, 0, 0, 0]
     for tile, end in laid:
         far = sum(TILES[tile]) - open_number[end]
-        arms[end].append(f"{open_number[end]}-{far}")
+        arms[end].append(LYING[open_number[end]][far])
         open_number[end] = far
     return arms
 
@@ -243,10 +250,11 @@ def view_of(
 
 def last_hand_of(record: Any, packed: Array, rules: Rules, log: Array) -> Json:
     """The hand that has just ended, from its final record and log, every tile shown."""
-    r = packed[0]
+    ends = int(packed["ends"][0])
+    cross = ends == 4
     points = record["last_points"].tolist()
     winner = int(record["last_winner"])
-    worth = points[: rules.players] if r["cross"] else points[winner] if winner >= 0 else 0
+    worth = points[: rules.players] if cross else points[winner] if winner >= 0 else 0
     return {
         "winner": seat_or_none(winner),
         "seat": seat_or_none(record["last_seat"]),
@@ -255,8 +263,8 @@ def last_hand_of(record: Any, packed: Array, rules: Rules, log: Array) -> Json:
         "points": worth,
         "key": bool(record["last_key"]),
         "hands": [names(hand) for hand in record["hands"].tolist()[: rules.players]],
-        "board": board_of(record, bool(r["cross"])),
-        "events": events_of(log, int(record["ply"]), int(r["ends"])),
+        "board": board_of(record, cross),
+        "events": events_of(log, int(record["ply"]), ends),
         "scores": record["last_scores"].tolist()[: rules.sides],
     }
 

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.fields import TRUC_LAYOUT, TRUC_STATE_LAYOUT, Layout
-from dominozoo.rules import Rules, pack_truc
+from dominozoo.records import copied, plain
+from dominozoo.rules import IllegalActionError, Rules, pack_truc
 from dominozoo.truc import batch
 from dominozoo.truc.batch import ENDED, ILLEGAL
 from dominozoo.truc.illegal import why_illegal
@@ -76,14 +77,14 @@ class TrucGame:
         Raises:
             ValueError: if the set-up can't be; the table is as before then.
         """
-        tables = self.tables.copy()
+        tables = copied(self.tables)
         if seed is not None:
             batch.seed_tables(tables, *seed, 0)
         earlier = self._set_up(tables, setup)
         self.tables, self._earlier = tables, earlier
         self.history = []
-        self.origin = tables.copy()
-        return int(tables[0]["turn"])
+        self.origin = copied(tables)
+        return int(tables["turn"][0])
 
     def _set_up(self, tables: npt.NDArray[Any], setup: Mapping[str, Any]) -> Json | None:
         position = setup.get("position")
@@ -99,24 +100,24 @@ class TrucGame:
         """Make a move; returns the seat to move next, or ENDED * status when the hand ended.
 
         Raises:
-            ValueError: if the action is illegal; the text says why.
+            IllegalActionError: if the action is illegal; the text says why.
         """
         code: int = batch.step_one(
             self.tables, self.packed, action, self.max_hands, self.by_match, self._reward
         )
         if code >= ENDED:
-            self.history.append(self.tables.copy())
+            self.history.append(copied(self.tables))
             self.rewards = self._reward.tolist()
             self._reward[:] = 0
         elif code == ILLEGAL:
             reason = why_illegal(self.tables[0], self.rules, action)
-            raise ValueError(f"action {action} is illegal: {reason}")
+            raise IllegalActionError(f"action {action} is illegal: {reason}")
         return code
 
     def deal(self) -> int:
         """Deal the next hand; returns the seat to move."""
         batch.next_hand_one(self.tables, self.packed)
-        return int(self.tables[0]["turn"])
+        return int(self.tables["turn"][0])
 
     def observe(self, seat: int) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:
         """New arrays: a seat's observation, and its mask, all zeros if it isn't to move."""
@@ -148,7 +149,7 @@ class TrucGame:
         """The last finished hand with every tile, or None in the first hand."""
         if not self.history:
             return copy.deepcopy(self._earlier)
-        return last_hand_of(self.history[-1][0], self.packed[0])
+        return last_hand_of(plain(self.history[-1]), plain(self.packed))
 
     def last_hands(self) -> list[Json]:
         """The last finished hand as each seat knows it."""

@@ -72,19 +72,17 @@ def events_of(record: Any, r: Any) -> list[Json]:
         events.append(propose)
     elif record["phase"] != EXCHANGE and record["redeals"] < r["max_redeals"]:
         events.append(event("stand", other))
-    for k in range(int(record["plays"])):
-        events += _play_events(record, k)
+    plays = int(record["plays"])
+    slots, seats = record["played"].tolist(), record["played_by"].tolist()
+    called = record["called"].tolist()
+    pending = plays - 1 if record["face_down"] else plays
+    for k in range(plays):
+        events.append(event("double" if called[k] else "play", seats[k], slots[k]))
+        if called[k] and k < pending:
+            events += event("accept", 1 - seats[k]), event("reveal", seats[k], slots[k])
+        elif called[k] and record["folded"]:
+            events.append(event("fold", 1 - seats[k]))
     return [dict(each) for each in events]
-
-
-def _play_events(record: Any, k: int) -> list[Json]:
-    slot, seat = int(record["played"][k]), int(record["played_by"][k])
-    if not record["called"][k]:
-        return [event("play", seat, slot)]
-    call = event("double", seat, slot)
-    if not record["face_down"] or k < record["plays"] - 1:
-        return [call, event("accept", 1 - seat), event("reveal", seat, slot)]
-    return [call, event("fold", 1 - seat)] if record["folded"] else [call]
 
 
 def action_of(given: Mapping[str, Any]) -> int | None:
