@@ -6,17 +6,33 @@
 >>> tables.step(first_legal)
 >>> tables.observation.shape, tables.mask.shape, tables.turn.shape
 ((4, 178), (4, 58), (4,))
+
+A learner's rollout needs no copies: each step writes straight into the row that it is given, here
+as one-hot float32 that a network can read. Torch tensors on the CPU do as well as NumPy arrays.
+
+>>> import numpy as np
+>>> steps, count = 8, 4
+>>> seen = np.zeros((steps + 1, count, tables.layout.columns), np.float32)
+>>> masks = np.zeros((steps + 1, count, tables.num_actions), np.int8)
+>>> tables = Tables("block", count, seed=1, one_hot=True, observation=seen[0], mask=masks[0])
+>>> for t in range(steps):
+...     tables.step(masks[t].argmax(axis=1), observation=seen[t + 1], mask=masks[t + 1])
+>>> bool((seen.sum(axis=2) > 0).all())
+True
+>>> tables.refresh(observation=seen[0], mask=masks[0])  # the next rollout goes on from here
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from dominozoo.buffers import Buffers, Views, as_buffer
+from dominozoo.crew import Crew, check_threads, slices
 from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT, Layout
 from dominozoo.line import batch as line_batch
 from dominozoo.line.table import NOBODY
@@ -28,6 +44,7 @@ from dominozoo.truc.play import ACTIONS as TRUC_ACTIONS
 from dominozoo.truc.table import TABLE as TRUC_TABLE
 
 REWARDS: Final = ("hand", "match")
+VIEWS: Final = ("observation", "mask", "turn")
 
 
 class Family(NamedTuple):
@@ -95,13 +112,19 @@ class Tables:
 
     A table whose match ends starts a new one in the same step, so there is always a seat to move
     and a legal action. Seats act in the game's order; read ``turn`` for whose action is wanted.
-    The arrays below are written in place by each step; copy what must be kept.
+    The arrays below are written in place by each step; copy what must be kept, or let the steps
+    write into your own memory: each array can be given by name in every step; observation, mask
+    and turn also when the tables are made. Give NumPy arrays, or what shares memory with NumPy as
+    torch tensors on the CPU do, C-ordered, of the dtype and shape below. The attribute is then
+    that memory as a NumPy array, until another is given.
 
     Attributes:
         rules: the game.
         records: the tables, structured array (B,) of dtype ``dominozoo.line.table.TABLE``, in Le
             Truc ``dominozoo.truc.table.TABLE``.
-        observation: int16 (B, layout size), of the seat to move.
+        layout: the observation's fields; ``size`` entries, or ``columns`` in the one-hot form.
+        observation: of the seat to move, int16 (B, layout.size); with ``one_hot`` float32
+            (B, layout.columns), as ``layout.expand`` makes it.
         mask: int8 (B, actions), 1 = legal; never all zeros.
         turn: int8 (B,), seat to move, 0..players-1.
         reward: float32 (B, players), of the last step, by seat; zero-sum.
@@ -110,6 +133,15 @@ class Tables:
         truncated: bool (B,), ended by ``max_hands`` with ``reward="match"``.
         forced: int32 (B,), moves that ``auto_forced`` played in the last step.
     """
+
+    observation: npt.NDArray[Any]
+    mask: npt.NDArray[np.int8]
+    turn: npt.NDArray[np.int8]
+    reward: npt.NDArray[np.float32]
+    hands_ended: npt.NDArray[np.int32]
+    terminated: npt.NDArray[np.bool_]
+    truncated: npt.NDArray[np.bool_]
+    forced: npt.NDArray[np.int32]
 
     def __init__(
         self,
@@ -122,6 +154,9 @@ class Tables:
         max_hands: int | None = None,
         auto_forced: bool = False,
         checked: bool = True,
+        one_hot: bool = False,
+        threads: int = 1,
+        **into: Unpack[Views],
     ) -> None:
         """Set the tables up and deal.
 
@@ -134,10 +169,14 @@ class Tables:
             max_hands: end an episode after this many hands.
             auto_forced: play moves without a choice inside the step.
             checked: refuse illegal actions; False leaves them to the caller's risk.
+            one_hot: write observations in the one-hot form, float32.
+            threads: how many share the work, at least 1; the results don't depend on it. Few
+                tables are left to fewer threads.
+            into: arrays to write observation, mask and turn into, by name.
 
         Raises:
             RulesError: unknown game or option.
-            ValueError: any other argument out of range.
+            ValueError: any other argument out of range, an array that doesn't fit.
         """
         if not isinstance(game, str | Rules):
             raise ValueError(f"game must be a text form like 'block', or rules, not {game!r}")
@@ -153,16 +192,13 @@ class Tables:
         self.packed = family.pack(self.rules)
         self.num_actions = family.num_actions(self.rules)
         self.layout = family.layout
-        b, n = int(num_tables), self.rules.players
-        self.records = np.zeros(b, family.table)
-        self.observation: npt.NDArray[np.int16] = np.zeros((b, self.layout.size), np.int16)
-        self.mask: npt.NDArray[np.int8] = np.zeros((b, self.num_actions), np.int8)
-        self.turn: npt.NDArray[np.int8] = np.zeros(b, np.int8)
-        self.reward: npt.NDArray[np.float32] = np.zeros((b, n), np.float32)
-        self.hands_ended: npt.NDArray[np.int32] = np.zeros(b, np.int32)
-        self.terminated: npt.NDArray[np.bool_] = np.zeros(b, np.bool_)
-        self.truncated: npt.NDArray[np.bool_] = np.zeros(b, np.bool_)
-        self.forced: npt.NDArray[np.int32] = np.zeros(b, np.int32)
+        self.one_hot = one_hot
+        self.records = np.zeros(int(num_tables), family.table)
+        self._crew = Crew(check_threads(threads))
+        self._specs = self._array_specs()
+        given = self._as_buffers(into, VIEWS)
+        for name, (dtype, shape) in self._specs.items():
+            setattr(self, name, given[name] if name in given else np.zeros(shape, dtype))
         if not isinstance(first_table, int | np.integer) or not (
             0 <= int(first_table) <= (1 << 32) - int(num_tables)
         ):
@@ -177,6 +213,33 @@ class Tables:
 
     def __len__(self) -> int:
         return int(self.records.shape[0])
+
+    @property
+    def threads(self) -> int:
+        """How many threads share the work."""
+        return self._crew.size
+
+    def _array_specs(self) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
+        """Dtype and shape of each array that a step writes."""
+        b, row = len(self), self.layout.columns if self.one_hot else self.layout.size
+        specs: dict[str, tuple[Any, tuple[int, ...]]] = {
+            "observation": (np.float32 if self.one_hot else np.int16, (b, row)),
+            "mask": (np.int8, (b, self.num_actions)),
+            "turn": (np.int8, (b,)),
+            "reward": (np.float32, (b, self.rules.players)),
+            "hands_ended": (np.int32, (b,)),
+            "terminated": (np.bool_, (b,)),
+            "truncated": (np.bool_, (b,)),
+            "forced": (np.int32, (b,)),
+        }
+        return {name: (np.dtype(dtype), shape) for name, (dtype, shape) in specs.items()}
+
+    def _as_buffers(self, into: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """The given arrays as NumPy arrays, if each may be written into."""
+        unknown = [name for name in into if name not in names]
+        if unknown:
+            raise TypeError(f"unexpected argument {unknown[0]!r}; arrays are {', '.join(names)}")
+        return {name: as_buffer(name, given, *self._specs[name]) for name, given in into.items()}
 
     def reset(
         self,
@@ -217,21 +280,28 @@ class Tables:
             array[chosen] = 0
         self.refresh()
 
-    def refresh(self) -> None:
-        """Write observation, mask and turn anew, after ``records`` has been changed by hand."""
-        self._batch.observe_tables(
-            self.records, self.packed, self.observation, self.mask, self.turn
-        )
+    def refresh(self, **into: Unpack[Views]) -> None:
+        """Write observation, mask and turn anew, after ``records`` has been changed by hand.
 
-    def step(self, actions: npt.NDArray[Any]) -> None:
+        Args:
+            into: other arrays to write them into, from now on; by name.
+
+        Raises:
+            ValueError: an array that doesn't fit.
+        """
+        vars(self).update(self._as_buffers(into, VIEWS))
+        self._crew.run(self._observe_part, slices(len(self), self.threads))
+
+    def step(self, actions: npt.NDArray[Any], **into: Unpack[Buffers]) -> None:
         """Make one move on every table and write what follows into the arrays.
 
         Args:
             actions: integers (B,), the action of each table's seat to move.
+            into: other arrays to write into, from now on; by name.
 
         Raises:
             ValueError: wrong shape or dtype; with ``checked`` an illegal action. Nothing has moved
-                then.
+                then, and the arrays are those of before.
         """
         actions = np.asarray(actions)
         if actions.shape != (len(self),) or actions.dtype.kind not in "iu":
@@ -239,28 +309,49 @@ class Tables:
                 f"actions must be integers of shape ({len(self)},), "
                 f"not {actions.dtype} of shape {actions.shape}"
             )
+        given = self._as_buffers(into, tuple(self._specs)) if into else {}
+        parts = slices(len(self), self.threads)
         if self.checked:
-            self._refuse_illegal(actions)
+            self._refuse_illegal(actions, parts)
+        vars(self).update(given)
+        self._crew.run(lambda part: self._step_part(actions, part), parts)
+
+    def _scratch(self) -> npt.NDArray[np.int16] | None:
+        """Room for one observation before it becomes one-hot; None where it stays as it is."""
+        return np.empty(self.layout.size, np.int16) if self.one_hot else None
+
+    def _observe_part(self, part: slice) -> None:
+        arrays = [array[part] for array in (self.observation, self.mask, self.turn)]
+        self._batch.observe_tables(self.records[part], self.packed, *arrays, self._scratch())
+
+    def _step_part(self, actions: npt.NDArray[Any], part: slice) -> None:
         self._batch.step_tables(
-            self.records,
+            self.records[part],
             self.packed,
-            actions,
+            actions[part],
             self._max_hands,
             self._by_match,
             int(self.auto_forced),
-            self.observation,
-            self.mask,
-            self.turn,
-            self.reward,
-            self.hands_ended,
-            self.terminated,
-            self.truncated,
-            self.forced,
+            self.observation[part],
+            self.mask[part],
+            self.turn[part],
+            self.reward[part],
+            self.hands_ended[part],
+            self.terminated[part],
+            self.truncated[part],
+            self.forced[part],
+            self._scratch(),
         )
 
-    def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
-        table = int(self._batch.first_illegal(self.records, self.packed, actions))
-        if table >= 0:
+    def _refuse_illegal(self, actions: npt.NDArray[Any], parts: list[slice]) -> None:
+        first_illegal = self._batch.first_illegal
+        found = self._crew.run(
+            lambda part: first_illegal(self.records[part], self.packed, actions[part]), parts
+        )
+        for part, at in zip(parts, found, strict=True):
+            if at < 0:
+                continue
+            table = part.start + int(at)
             legal = np.flatnonzero(self.mask[table]).tolist()
             raise ValueError(
                 f"table {table}: action {int(actions[table])} is illegal for seat "
