@@ -11,8 +11,9 @@ import numpy as np
 
 from dominozoo.bits import row_of
 from dominozoo.compiler import njit
+from dominozoo.line.batch import BY_REASON, BY_SEAT, HANDS, MATCHES, MOVES, POINTS, xorshift32
 from dominozoo.onehot import expand_truc
-from dominozoo.truc.play import is_legal
+from dominozoo.truc.play import is_legal, random_legal
 from dominozoo.truc.score import (
     CUT,
     HAND_ENDED,
@@ -124,6 +125,45 @@ def step_tables(
         turn[i] = t.turn
         write_row(t, rules, observation, i, scratch)
         write_mask(t, rules, row_of(mask, i))
+
+
+@njit(cache=True)
+def count_hand(t: Any, status: Any, counts: Any) -> None:
+    """Add a finished hand to ``counts``."""
+    counts[HANDS] += 1
+    counts[MATCHES] += status >> 1 & 1
+    counts[BY_REASON + t.last_reason] += 1
+    if t.last_seat != NOBODY:
+        counts[BY_SEAT + t.last_seat] += 1
+        counts[POINTS] += t.last_points[t.last_seat]
+
+
+@njit(cache=True, nogil=True)
+def random_play(tables: Any, packed: Any, words: Any, moves: Any, counts: Any) -> None:
+    """Make random legal moves on each table, one table after the other, inside one call.
+
+    The choices are those of the line games' ``random_play``.
+
+    Args:
+        tables: the tables.
+        packed: the rules.
+        words: uint32 (B,), an xorshift32 generator a table, never 0; written back.
+        moves: the number of moves on each table.
+        counts: int64 (16,), added to: 0 moves, 1 hands ended, 2 matches over; hands by how they
+            ended: 3 tricks, 4 fold, 5 void; 6 and 7 hands won by seat; 10 points won.
+    """
+    rules = packed[0]
+    nothing = np.zeros(2, np.float64)
+    for i in range(tables.shape[0]):
+        t = tables[i]
+        word = np.int64(words[i])
+        for _ in range(moves):
+            word = xorshift32(word)
+            status = play_on(t, rules, random_legal(t, rules, word), 0, 0, nothing)
+            if status != 0:
+                count_hand(t, status, counts)
+        words[i] = word
+        counts[MOVES] += moves
 
 
 @njit(cache=True)

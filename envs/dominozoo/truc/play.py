@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from dominozoo.bits import bits, lowest
 from dominozoo.compiler import njit
-from dominozoo.tiles import TILE_COUNT
+from dominozoo.tiles import ALL_TILES, TILE_COUNT
 from dominozoo.truc.table import (
     ANSWER,
     BEATS,
@@ -22,7 +24,7 @@ from dominozoo.truc.table import (
     FOLLOW,
     LEAD,
     NOBODY,
-    OVER,
+    PHASES,
     TRICKS,
     VOID,
     open_play,
@@ -36,6 +38,21 @@ ACCEPT: Final = 58
 REJECT: Final = 59
 ACTIONS: Final = 60
 
+# What may be said in each phase, as a mask of actions.
+WORDS: Final[npt.NDArray[np.int64]] = np.zeros(len(PHASES), np.int64)
+WORDS[EXCHANGE] = 1 << PROPOSE | 1 << STAND
+WORDS[ANSWER] = WORDS[CALL] = 1 << ACCEPT | 1 << REJECT
+
+
+@njit(cache=True)
+def legal_mask(t: Any, rules: Any) -> Any:
+    """Legal moves of the seat to move: bit = action id; 0 when the match is over."""
+    if t.phase == LEAD or t.phase == FOLLOW:
+        hand = np.int64(t.hands[t.turn])
+        # Every play may carry a call but the very first, the non-dealer's lead (S2 18, A29).
+        return hand | hand << CALLING if t.plays > 0 else hand
+    return WORDS[t.phase]
+
 
 @njit(cache=True)
 def legal(t: Any, rules: Any) -> Any:
@@ -44,29 +61,23 @@ def legal(t: Any, rules: Any) -> Any:
     The first two are masks of slots; ``words`` has bit k for action 56 + k. All are 0 when the
     match is over.
     """
-    none = np.int64(0)
-    if t.phase == OVER:
-        return none, none, none
-    if t.phase == EXCHANGE:
-        return none, none, np.int64(0b0011)
-    if t.phase == ANSWER or t.phase == CALL:
-        return none, none, np.int64(0b1100)
-    hand = np.int64(t.hands[t.turn])
-    # Every play may carry a call but the very first, the non-dealer's lead (S2 18, A29).
-    return hand, hand if t.plays > 0 else none, none
+    mask = legal_mask(t, rules)
+    return mask & ALL_TILES, mask >> CALLING & ALL_TILES, mask >> PROPOSE
 
 
 @njit(cache=True)
 def is_legal(t: Any, rules: Any, action: Any) -> Any:
     """True if the action id is a legal move now."""
-    if action < 0 or action >= ACTIONS:
-        return False
-    tiles, calls, words = legal(t, rules)
-    if action < CALLING:
-        return tiles >> action & 1 != 0
-    if action < PROPOSE:
-        return calls >> (action - CALLING) & 1 != 0
-    return words >> (action - PROPOSE) & 1 != 0
+    return 0 <= action < ACTIONS and legal_mask(t, rules) >> action & 1 != 0
+
+
+@njit(cache=True)
+def random_legal(t: Any, rules: Any, word: Any) -> Any:
+    """The legal action that a random word of 32 bits chooses, in the order of the ids."""
+    mask = legal_mask(t, rules)
+    for _ in range((word * bits(mask)) >> 32):
+        mask &= mask - 1
+    return lowest(mask)
 
 
 @njit(cache=True)
