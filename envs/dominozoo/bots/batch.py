@@ -83,12 +83,12 @@ def advance(
         t = tables[i]
         action = np.int64(actions[i])
         while t.phase != OVER:
-            if action < 0:
-                action = forced_action(t, rules)
-            if action < 0:
-                if codes[i, t.turn] == OUTSIDE:
-                    break
+            if action < 0 and codes[i, t.turn] != OUTSIDE:
                 action = decide(t, rules, codes[i, t.turn], row_of(rng, i))
+            elif action < 0:
+                action = forced_action(t, rules)
+                if action < 0:
+                    break
             if finish(t, rules, action, max_hands, 0, row_of(reward, i)) & HAND_ENDED != 0:
                 hands[i] += 1
                 if t.phase != OVER:

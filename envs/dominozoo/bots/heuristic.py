@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from dominozoo.bits import bits, lowest
 from dominozoo.compiler import njit
-from dominozoo.line.play import arms_begun, fits, forced_action, legal
+from dominozoo.line.play import arms_begun, fits, legal, nth_legal
 from dominozoo.line.score import penalty, pip_count
 from dominozoo.line.table import POSE, sfc32
 from dominozoo.tiles import (
@@ -85,6 +85,23 @@ DOUBLES_OF_NUMBERS: Final[npt.NDArray[np.int64]] = np.array(
 )
 
 
+def _stuck_chances() -> npt.NDArray[np.float64]:
+    """Chances that tiles drawn from a pool hold none of some wanted: a row a pool and a size."""
+    span = np.arange(TILE_COUNT + 1)
+    pool, size = span[:, None], span[None, :]
+    chances = np.ones((len(span), len(span), len(span)))
+    for k in range(TILE_COUNT):  # the k-th wanted tile isn't drawn either
+        spared = np.maximum(pool - size - k, 0) / np.maximum(pool - k, 1)
+        chances[:, :, k + 1] = chances[:, :, k] * spared
+    return chances.reshape(-1, len(span))
+
+
+# By pool * 29 + size, and by the number of wanted tiles in the pool.
+STUCK: Final[npt.NDArray[np.float64]] = _stuck_chances()
+# The numbers on a tile, as 7 bits.
+NUMBERS_OF: Final[npt.NDArray[np.int64]] = (1 << HIGH) | (1 << LOW)
+
+
 @njit(cache=True)
 def roll(rng: Any, n: Any) -> Any:
     """A random integer below ``n``; moves ``rng``, uint32 (4,), one step on."""
@@ -129,13 +146,13 @@ def may_hold(t: Any, seat: Any, unseen: Any) -> Any:
 @njit(cache=True)
 def stuck_chance(candidates: Any, wanted: Any, size: Any) -> Any:
     """Chance that ``size`` tiles drawn from ``candidates`` hold none of ``wanted``."""
-    pool = bits(candidates)
-    chance = 1.0
-    for k in range(bits(candidates & wanted)):
-        if pool - size <= k:
-            return 0.0
-        chance *= (pool - size - k) / (pool - k)
-    return chance
+    return STUCK[stuck_row(candidates, size), bits(candidates & wanted)]
+
+
+@njit(cache=True)
+def stuck_row(candidates: Any, size: Any) -> Any:
+    """The row of ``STUCK`` for ``size`` tiles drawn from ``candidates``."""
+    return bits(candidates) * (TILE_COUNT + 1) + np.int64(size)
 
 
 @njit(cache=True)
@@ -148,13 +165,13 @@ def expected_pips(candidates: Any, size: Any) -> Any:
 
 
 @njit(cache=True)
-def close_edge(t: Any, rules: Any, left: Any, unseen: Any) -> Any:
-    """Pips by which a table closed now is won (above 0) or lost, as far as can be expected.
+def closed_pips(t: Any, rules: Any, unseen: Any) -> Any:
+    """What a closed table is expected to show: (the rivals' pips, the partner's).
 
-    Compares lowest hands, in Chiva pairs the pairs' totals. A stuck next seat draws the boneyard.
+    The rivals' are the lowest hand's, in Chiva pairs their total. A stuck next seat draws the
+    boneyard.
     """
-    ours, theirs = np.float64(pip_count(left)), 1000.0
-    total = 0.0
+    lowest_hand, total, partner = 1000.0, 0.0, 0.0
     for away in range(1, rules.players):
         seat = (t.turn + away) % rules.players
         size = np.int64(t.sizes[seat])
@@ -162,51 +179,109 @@ def close_edge(t: Any, rules: Any, left: Any, unseen: Any) -> Any:
             size += t.boneyard
         pips = expected_pips(may_hold(t, seat, unseen), size)
         if rules.pairs == 0 or away != 2:
-            theirs = min(theirs, pips)
+            lowest_hand = min(lowest_hand, pips)
             total += pips
-        elif rules.pair_totals != 0:
-            ours += pips
         else:
-            ours = min(ours, pips)
-    return (total if rules.pair_totals != 0 else theirs) - ours
+            partner = pips
+    return total if rules.pair_totals != 0 else lowest_hand, partner
 
 
 @njit(cache=True)
-def variety(hand: Any) -> Any:
-    """How many different numbers a hand holds."""
-    numbers = 0
-    for number in range(NUMBERS):
-        if hand & WITH_NUMBER[number] != 0:
-            numbers += 1
-    return numbers
+def close_edge(rules: Any, own: Any, rivals: Any, partner: Any) -> Any:
+    """Pips by which a table closed now is won (above 0) or lost, as far as can be expected."""
+    ours = np.float64(own)
+    if rules.pairs != 0:
+        ours = ours + partner if rules.pair_totals != 0 else min(ours, partner)
+    return rivals - ours
 
 
 @njit(cache=True)
-def rate_hard(t: Any, rules: Any, tile: Any, end: Any, weights: Any) -> Any:
-    """What ``hard`` thinks a move is worth, in pips; ``weights`` is a row of ``WEIGHTS``."""
-    hand = np.int64(t.hands[t.turn])
-    left = hand & ~(np.int64(1) << tile)
-    opened = open_after(t, rules, tile, end)
-    unseen = unseen_tiles(t, rules)
-    fit = bits(left & opened)
-    shed = penalty(hand) - penalty(left) if rules.cross else PIPS[tile]
-    value = weights[SHED] * shed + weights[FIT] * fit + weights[VARIETY] * variety(left)
-    if HIGH[tile] == LOW[tile]:
-        value += weights[DOUBLE]
-    closed, hold = 1.0, 0.0
-    for away in range(1, rules.players):
-        seat = (t.turn + away) % rules.players
-        chance = stuck_chance(may_hold(t, seat, unseen), opened, np.int64(t.sizes[seat]))
-        closed *= chance
-        partner = rules.pairs != 0 and away == 2
-        if t.sizes[seat] <= FEW_TILES and not partner:
-            chance *= 2
-        hold += weights[BLOCK + away - 1] * chance
-    if rules.draw != 0 and t.boneyard > 0:  # who is stuck draws until something fits
-        closed = 1.0 if opened & unseen == 0 else 0.0
-    if fit == 0 and closed > 0.0:
-        value += weights[CLOSE] * closed * close_edge(t, rules, left, unseen)
-    return value + hold
+def numbers_held(hand: Any) -> Any:
+    """Masks of the numbers on a hand's tiles: (on any, on two or more)."""
+    held, twice, rest = np.int64(0), np.int64(0), hand
+    while rest != 0:
+        numbers = NUMBERS_OF[lowest(rest)]
+        rest &= rest - 1
+        twice |= held & numbers
+        held |= numbers
+    return held, twice
+
+
+@njit(cache=True)
+def watch(t: Any, rules: Any, away: Any, unseen: Any) -> Any:
+    """What ``hard`` minds about a seat: (tiles it may hold, its row of ``STUCK``, weight).
+
+    A seat that the game lacks is always stuck and weighs nothing.
+    """
+    if away >= rules.players:
+        return np.int64(0), np.int64(0), 0.0
+    seat = (t.turn + away) % rules.players
+    candidates = may_hold(t, seat, unseen)
+    weight = WEIGHTS[kind(rules), BLOCK + away - 1]
+    partner = rules.pairs != 0 and away == 2
+    if t.sizes[seat] <= FEW_TILES and not partner:
+        weight *= 2
+    return candidates, stuck_row(candidates, t.sizes[seat]), weight
+
+
+@njit(cache=True)
+def stop(first: Any, second: Any, third: Any, opened: Any) -> Any:
+    """(Chance that all three other seats are stuck, what stopping them is worth)."""
+    one = STUCK[first[1], bits(first[0] & opened)]
+    two = STUCK[second[1], bits(second[0] & opened)]
+    three = STUCK[third[1], bits(third[0] & opened)]
+    return one * two * three, first[2] * one + second[2] * two + third[2] * three
+
+
+@njit(cache=True)
+def shed_pips(rules: Any, hand: Any, tile: Any) -> Any:
+    """What a move takes off one's own count."""
+    if rules.cross == 0:
+        return PIPS[tile]
+    return penalty(hand) - penalty(hand & ~(np.int64(1) << tile))
+
+
+@njit(cache=True)
+def best_hard(t: Any, rules: Any, moves: Any, rng: Any) -> Any:
+    """The move that ``hard`` rates highest, in pips, equal ones by lot.
+
+    ``moves`` are the tiles that each end takes. What all moves share is reckoned once.
+    """
+    weights = WEIGHTS[kind(rules)]
+    hand, unseen = np.int64(t.hands[t.turn]), unseen_tiles(t, rules)
+    first, second = watch(t, rules, 1, unseen), watch(t, rules, 2, unseen)
+    third = watch(t, rules, 3, unseen)
+    held, twice = numbers_held(hand)
+    drawing = rules.draw != 0 and t.boneyard > 0  # who is stuck draws until something fits
+    own, rivals, partner = np.int64(-1), 0.0, 0.0  # reckoned when first needed
+    best, equal, action = -1e9, 0, np.int64(-1)
+    for end in range(rules.ends):
+        tiles = moves[end]
+        while tiles != 0:
+            tile = lowest(tiles)
+            tiles &= tiles - 1
+            opened = open_after(t, rules, tile, end)
+            fit = bits(hand & ~(np.int64(1) << tile) & opened)
+            variety = bits(held & ~(NUMBERS_OF[tile] & ~twice))
+            value = weights[SHED] * shed_pips(rules, hand, tile)
+            value = value + weights[FIT] * fit + weights[VARIETY] * variety
+            if HIGH[tile] == LOW[tile]:
+                value += weights[DOUBLE]
+            closed, hold = stop(first, second, third, opened)
+            if drawing:
+                closed = 1.0 if opened & unseen == 0 else 0.0
+            if fit == 0 and closed > 0.0:
+                if own < 0:
+                    own = pip_count(hand)
+                    rivals, partner = closed_pips(t, rules, unseen)
+                value += (
+                    weights[CLOSE] * closed * close_edge(rules, own - PIPS[tile], rivals, partner)
+                )
+            value += hold
+            equal = equal + 1 if value == best else 1
+            if value > best or (value == best and roll(rng, equal) == 0):
+                best, action = value, end * TILE_COUNT + tile
+    return action
 
 
 @njit(cache=True)
@@ -220,10 +295,8 @@ def kind(rules: Any) -> Any:
 
 
 @njit(cache=True)
-def rate(t: Any, rules: Any, code: Any, tile: Any, end: Any, weights: Any) -> Any:
-    """What a bot thinks of laying ``tile`` at ``end``; more is better."""
-    if code == HARD:
-        return rate_hard(t, rules, tile, end, weights)
+def rate(t: Any, rules: Any, code: Any, tile: Any, end: Any) -> Any:
+    """What a simple bot thinks of laying ``tile`` at ``end``; more is better."""
     left = np.int64(t.hands[t.turn]) & ~(np.int64(1) << tile)
     fit = bits(left & open_after(t, rules, tile, end))
     double = HIGH[tile] == LOW[tile]
@@ -235,48 +308,15 @@ def rate(t: Any, rules: Any, code: Any, tile: Any, end: Any, weights: Any) -> An
 
 
 @njit(cache=True)
-def random_move(t: Any, rules: Any, rng: Any) -> Any:
-    """One of the legal actions, each with the same chance."""
-    a, b, c, d, extra = legal(t, rules)
-    skip = roll(rng, bits(a) + bits(b) + bits(c) + bits(d) + bits(extra))
-    for end in range(rules.ends + 1):
-        tiles = a
-        if end == rules.ends:
-            tiles = extra
-        elif end == 1:
-            tiles = b
-        elif end == 2:
-            tiles = c
-        elif end == 3:
-            tiles = d
-        while tiles != 0:
-            if skip == 0:
-                return end * TILE_COUNT + lowest(tiles)
-            skip -= 1
-            tiles &= tiles - 1
-    return np.int64(-1)
-
-
-@njit(cache=True)
-def best_move(t: Any, rules: Any, code: Any, weights: Any, rng: Any) -> Any:
-    """The tile and end that the bot rates highest, equal ones by lot.
-
-    A bot that may leave the pose to its partner poses itself.
-    """
-    a, b, c, d, _ = legal(t, rules)
+def best_move(t: Any, rules: Any, code: Any, moves: Any, rng: Any) -> Any:
+    """The tile and end that a simple bot rates highest, equal ones by lot."""
     best, equal, action = -1e9, 0, np.int64(-1)
     for end in range(rules.ends):
-        tiles = a
-        if end == 1:
-            tiles = b
-        elif end == 2:
-            tiles = c
-        elif end == 3:
-            tiles = d
+        tiles = moves[end]
         while tiles != 0:
             tile = lowest(tiles)
             tiles &= tiles - 1
-            value = rate(t, rules, code, tile, end, weights)
+            value = rate(t, rules, code, tile, end)
             equal = equal + 1 if value == best else 1
             if value > best or (value == best and roll(rng, equal) == 0):
                 best, action = value, end * TILE_COUNT + tile
@@ -287,6 +327,8 @@ def best_move(t: Any, rules: Any, code: Any, weights: Any, rng: Any) -> Any:
 def decide(t: Any, rules: Any, code: Any, rng: Any) -> Any:
     """The action of the bot ``code`` for the seat to move.
 
+    A bot that may leave the pose to its partner poses itself, but for ``random``.
+
     Args:
         t: a table record that isn't over.
         rules: the packed rules.
@@ -296,9 +338,12 @@ def decide(t: Any, rules: Any, code: Any, rng: Any) -> Any:
     Returns:
         A legal action id, int64.
     """
-    action = forced_action(t, rules)
-    if action >= 0:
-        return action
+    a, b, c, d, extra = legal(t, rules)
+    count = bits(a) + bits(b) + bits(c) + bits(d) + bits(extra)
+    if count == 1:
+        return nth_legal(rules, a, b, c, d, extra, 0)
     if code == RANDOM or (code == EASY and roll(rng, EASY_CARE) != 0):
-        return random_move(t, rules, rng)
-    return best_move(t, rules, code, WEIGHTS[kind(rules)], rng)
+        return nth_legal(rules, a, b, c, d, extra, roll(rng, count))
+    if code == HARD:
+        return best_hard(t, rules, (a, b, c, d), rng)
+    return best_move(t, rules, code, (a, b, c, d), rng)

@@ -115,11 +115,12 @@ def play_line(
             if action < 0:
                 if fresh[i] and t.turn == seats[i]:
                     break
-                action = forced_action(t, rules)
-            if action < 0:
-                if codes[i, t.turn] == OUTSIDE:
-                    break
-                action = decide_line(t, rules, codes[i, t.turn], row_of(rng, i))
+                if codes[i, t.turn] != OUTSIDE:
+                    action = decide_line(t, rules, codes[i, t.turn], row_of(rng, i))
+                else:
+                    action = forced_action(t, rules)
+                    if action < 0:
+                        break
             if line_finish(t, rules, action, max_hands, by_match, row_of(reward, i)) & HAND_ENDED:
                 hands[i] += 1
                 if t.phase != LINE_OVER:

@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from dominozoo.line.table import NOBODY
 from dominozoo.notation import setup_of
+from dominozoo.records import taken
 from dominozoo.rules import make_rules
 from dominozoo.single.common import (
     ILLEGAL_REWARD,
@@ -259,7 +260,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
         for seat, mind in self._cast.minds.items():
             rows = np.flatnonzero(where & (away == seat))
             if rows.size:
-                actions[rows] = mind.act(*self._look(self._records[rows], turn[rows]))
+                actions[rows] = mind.act(*self._look(taken(self._records, rows), turn[rows]))
         return actions
 
     def _look(self, records: Array, seats: Array) -> tuple[Array, Array]:
@@ -344,7 +345,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
     def _ended(self, done: Bools) -> Json:
         """How the episodes ``done`` came out, as arrays over all tables."""
         rows = np.flatnonzero(done)
-        found = outcome(self._records[rows], self.rules)
+        found = outcome(taken(self._records, rows), self.rules)
         won = successes(found, self.rules, self._seats[rows], self._sums[rows], self._bad[rows])
         ended: Json = {}
         for name, values in (*found._asdict().items(), ("is_success", won)):
@@ -367,7 +368,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
                 self._begin(waiting)
             return told
         rows = np.flatnonzero(done)
-        seen, mask = self._look(self._records[rows], self._seats[rows])
+        seen, mask = self._look(taken(self._records, rows), self._seats[rows])
         mask[self._bad[rows]] = 0
         final = np.full(self.num_envs, None, object)
         final[rows] = [
