@@ -16,7 +16,7 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 DEMO ?= runs/demo
 DEALS ?= 20000
 
-.PHONY: help install demo test golden soak fresh lint types bench format clean
+.PHONY: help install demo test docs golden soak fresh lint types bench format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) with $(PYTHON): once, a minute or two"
 	@"$(PYTHON)" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-		-e '.[train,export,render,dev]' -c constraints.txt
+		-e '.[train,export,render,docs,dev]' -c constraints.txt
 	@touch $@
 
 demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bot file
@@ -43,6 +43,10 @@ demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bo
 
 test: $(READY) ## Run all tests, doctests and the examples of the documentation
 	$(BIN)/python -m pytest -n auto
+
+docs: $(READY) ## Build the documentation into build/site; fails on a broken link or anchor
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "build/site/index.html"
 
 golden: $(READY) ## Write the golden playthroughs anew; review what changed
 	$(BIN)/python tests/envs/test_golden.py
