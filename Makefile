@@ -16,10 +16,10 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 DEMO ?= runs/demo
 DEALS ?= 20000
 
-.PHONY: help install demo test docs golden soak fresh lint types bench format clean
+.PHONY: help install demo test docs golden soak fresh lint types bench bench-check format clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(READY) ## Set up .venv with everything that development needs
 
@@ -72,6 +72,9 @@ format: $(READY) ## Mend style and format with ruff
 
 bench: $(READY) ## Measure the speed of the games and bots
 	$(BIN)/dominozoo bench
+
+bench-check: $(READY) ## Compare costs with the stored ones; UPDATE=1 stores them anew
+	$(BIN)/python -m dominozoo_training.bench.guard $(if $(UPDATE),--update)
 
 clean: ## Remove .venv and the caches, never runs or checkpoints
 	rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

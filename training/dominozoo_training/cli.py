@@ -226,40 +226,44 @@ def bench(
         str | None, typer.Option(help="Games with commas; default: one of each kind.")
     ] = None,
     cases: Annotated[
-        str | None, typer.Option(help="Cases with commas: step, raw_env, env, bot, start.")
+        str | None,
+        typer.Option(
+            help="Cases with commas: kernel, c, step, step_float32, step_threads, raw_env, env, "
+            "vector_env, bot, bytes, import, start; default: all."
+        ),
     ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Processor seconds a measurement, its preparation not counted.")
+    ] = 0.5,
+    peers: Annotated[
+        bool, typer.Option("--peers", help="Play other packages' games in the same run, too.")
+    ] = False,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the figures here; - prints them alone.")
     ] = None,
 ) -> None:
-    """Measure speed: batched steps, environments, bots, start-up."""
-    from rich.console import Console
-    from rich.table import Table
+    """Measure speed: compiled play, batched steps, environments, bots, start-up.
 
-    from dominozoo.rules import RulesError, parse
-    from dominozoo_training.bench import CASES, DEFAULT_GAMES, as_json, machine, measure
+    Rates are per second of processor time of one thread, unless the unit says wall.
+    """
+    from rich.console import Console
+
+    from dominozoo_training.bench import CASES, DEFAULT_GAMES, plan
+    from dominozoo_training.bench.report import result, run_bench, show
     from dominozoo_training.evaluation.entrants import split_players
 
-    with refusing(RulesError, ValueError, OSError):
-        chosen = tuple(split_players(games)) if games else DEFAULT_GAMES
-        for game in chosen:
-            parse(game)
-        wanted = tuple(cases.split(",")) if cases else CASES
+    with refusing(ValueError, OSError):
+        chosen = tuple(split_players(games)) if games is not None else DEFAULT_GAMES
+        wanted = split_players(cases) if cases is not None else tuple(CASES)
+        jobs = plan(chosen, wanted, seconds)
         if json_file is not None:
             check_writable(json_file)
-        rows = []
-        table = Table("game", "case", "batch", "median", "unit", "spread", title=machine())
-        for row in measure(chosen, wanted):
-            rows.append(row)
-            median = f"{row.median:,.0f}" if row.unit == "1/s" else f"{row.median:.2f}"
-            batch = "" if row.batch is None else str(row.batch)
-            table.add_row(row.game, row.case, batch, median, row.unit, f"{row.spread:.0%}")
-            if json_file != "-":
-                Console(stderr=True).print(f"{row.game} {row.case} {batch}: {median} {row.unit}")
+        measured = run_bench(jobs, seconds, peers, Console(stderr=True))
         if json_file is not None:
-            write_json(json_file, as_json(rows))
+            write_json(json_file, result(measured))
     if json_file != "-":
-        Console().print(table)
+        console = Console()
+        show(measured, console if console.is_terminal else Console(width=120))
 
 
 @app.command("export")
