@@ -4,13 +4,18 @@
 * ``internal/*.md``: the pages at the repository's root;
 * a line ``<!-- insert: WHAT WORDS -->`` in a page: what the function of that name in ``INSERTS`` gives;
 * docstrings: doctests become code blocks, and the roles of Sphinx plain code.
+
+A page that would fetch anything from elsewhere when it is read fails the build.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import json
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +23,7 @@ from typing import Any, Final
 import griffe
 import typer.main
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
@@ -35,6 +41,7 @@ LAYOUTS: Final = {
         *(fields.TRUC_LAYOUT, fields.TRUC_STATE_LAYOUT),
     )
 }
+REMOTE: Final = re.compile(r"""<(?!a\b)[a-z][^>]*\s(?:src|href)=["']?((?:https?:)?//[^"'>\s]*)""")
 INSERT: Final = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.MULTILINE)
 ROLE: Final = re.compile(r":(?:class|func|meth|mod|attr):`~?([^`]+)`")
 DOCTEST: Final = re.compile(r"^( *)>>> .*\n(?:\1\S.*\n|\1 +\S.*\n)*", re.MULTILINE)
@@ -53,6 +60,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put what is asked for in the place of each ``insert`` line."""
     return INSERT.sub(lambda m: INSERTS[m[1]](*m[2].split()), markdown)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> None:
+    """Refuse a page that would fetch anything from elsewhere when it is read."""
+    found = REMOTE.search(output)
+    if found:
+        raise PluginError(f"{page.file.src_uri}: fetches {found[1]}")
 
 
 class Docstrings(griffe.Extension):
@@ -149,6 +163,17 @@ def command_text(name: str, command: Any) -> str:
     return f"## dominozoo {name}\n\n{(command.help or '').strip()}\n\n{table}"
 
 
+def insert_examples() -> str:
+    """The programs of examples/: what each says of itself, and its text."""
+    parts = []
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        about = inspect.cleandoc(ast.get_docstring(ast.parse(code)) or "")
+        shown = textwrap.indent(f"```python\n{code}```", "    ")
+        parts.append(f'### {path.name}\n\n{about}\n\n??? note "The program"\n\n{shown}')
+    return "\n\n".join(parts)
+
+
 def label(parameter: Any) -> str:
     """A command's argument as it is written: ``GAME``, ``--deals``."""
     if parameter.param_type_name == "argument":
@@ -166,6 +191,7 @@ def default(parameter: Any) -> str:
 INSERTS: Final[dict[str, Callable[..., str]]] = {
     "bots": insert_bots,
     "commands": insert_commands,
+    "examples": insert_examples,
     "fields": insert_fields,
     "games": insert_games,
     "manifest": insert_manifest,

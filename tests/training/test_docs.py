@@ -1,17 +1,20 @@
 """The examples of the documentation run.
 
-Python blocks are executed, a page at a time. In console blocks every `$ dominozoo ...` line is run
-in an empty folder and must succeed; what the page shows below it must be what comes out (`...`
-stands for anything). Every `$ make ...` line must name targets of the Makefile. A block after
-`<!--- skip: next -->` is for reading only.
+Python blocks are executed, a page at a time, in an empty folder. In console blocks every `$ dominozoo
+...` and `$ python ...` line is run there and must succeed; what the page shows below it must be what
+comes out (`...` stands for anything). Every `$ make ...` line must name targets of the Makefile, other
+programs may not stand there. `<!-- file: NAME -->` keeps the Python block below it as a file, and
+`<!--- skip: next "reason" -->` leaves a block for reading only, with its reason.
 """
 
+import contextlib
 import doctest
 import os
 import re
 import shlex
 import subprocess
 import sys
+import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +25,11 @@ from sybil.typing import Parser
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# What a fence may say: with anything else the examples below it would not be found.
+FENCE = re.compile(r"^ *```(.*)$", re.MULTILINE)
+LANGUAGES = {"", "python", "console", "json", "yaml", "text"}
+FILE = re.compile(r"^<!-- file: (\w+\.py) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SKIP = re.compile(r"<!---? *skip:(.*)-->")
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:
@@ -32,7 +40,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str, cwd: Path) -> str:
-    """Run one `dominozoo` command of this environment."""
+    """Run one command of this environment."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     result = subprocess.run(
         shlex.split(command),
@@ -50,38 +58,83 @@ def run(command: str, cwd: Path) -> str:
 def check(block: str, cwd: Path, targets: set[str]) -> None:
     """Check the commands of one console block."""
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    for command, shown in commands(block):
+    found = list(commands(block))
+    assert found, f"no command in {block!r}"
+    for command, shown in found:
         program, *words = shlex.split(command)
+        assert program in ("make", "dominozoo", "python"), f"{command}: skip it, with the reason"
         if program == "make":
             assert {word for word in words if "=" not in word} <= targets, command
-        if program == "dominozoo":
-            got = run(command, cwd)
-            assert not shown or doctest.OutputChecker().check_output(shown, got, options), (
-                f"{command}\n{got}"
-            )
+            continue
+        got = run(command, cwd)
+        assert not shown or doctest.OutputChecker().check_output(shown, got, options), (
+            f"{command}\n{got}"
+        )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_examples_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", makefile, flags=re.MULTILINE))
+def run_page(page: Path, cwd: Path, targets: set[str]) -> int:
+    """Run the examples of a page; returns how many were not skipped."""
+    for name, code in FILE.findall(page.read_text(encoding="utf-8")):
+        (cwd / name).write_text(code, encoding="utf-8")
 
     def console(example: Example) -> None:
-        check(example.parsed, tmp_path, targets)
+        check(example.parsed, cwd, targets)
 
     parsers: list[Parser] = [
         PythonCodeBlockParser(),
         CodeBlockParser("console", console),
         SkipParser(),
     ]
+    count = 0
     for example in Document.parse(str(page), *parsers).examples():
-        example.evaluate()
+        with contextlib.suppress(unittest.SkipTest):
+            example.evaluate()
+            count += 1
+    return count
+
+
+def make_targets() -> set[str]:
+    """The targets of the Makefile."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    return set(re.findall(r"^([a-z][a-z-]*):", makefile, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_examples_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page, tmp_path, make_targets())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_example_of_a_page_is_missed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    fences = FENCE.findall(text)
+    assert set(fences) <= LANGUAGES
+    assert len(fences) % 2 == 0
+    for words in SKIP.findall(text):
+        assert re.fullmatch(r' next "[^"]{10,}" ', words), f"a skip needs its reason: {words}"
 
 
 def test_a_wrong_example_is_found(tmp_path: Path) -> None:
-    for block in ("dominozoo no-such-command", "make no-such-target"):
+    for block in (
+        *("$ dominozoo no-such-command", "$ make no-such-target", "$ pip install x", "list"),
+        "$ dominozoo list\nthe wrong output",
+    ):
         with pytest.raises(AssertionError):
-            check(f"$ {block}\n", tmp_path, {"test"})
+            check(f"{block}\n", tmp_path, {"test"})
+    page = tmp_path / "page.md"
+    page.write_text("```python\nassert 1 + 1 == 3\n```\n", encoding="utf-8")
+    with pytest.raises(AssertionError):
+        run_page(page, tmp_path, set())
+
+
+def test_a_skipped_example_is_not_run(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = '<!--- skip: next "for reading" -->\n```python\n1 / 0\n```\n\n```python\nx = 1\n```\n'
+    page.write_text(text, encoding="utf-8")
+    assert run_page(page, tmp_path, set()) == 2  # the line that skips, and the last block
 
 
 def test_the_readme_has_examples() -> None:
