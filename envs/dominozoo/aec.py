@@ -21,8 +21,6 @@ from dominozoo.guard import Guard
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import new_game, record_of, setup_of
-from dominozoo.render.svg import draw_svg
-from dominozoo.render.text import draw
 from dominozoo.rules import make_rules
 from dominozoo.tables import check_reward, fresh_seed, split_seed
 
@@ -236,6 +234,8 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         Raises:
             ValueError: before the first reset, or if there is no such agent.
         """
+        from dominozoo.render.svg import draw_svg
+
         self._check_dealt("svg()")
         if agent is None:
             return draw_svg(self.position())
@@ -257,6 +257,8 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         if self.render_mode == "rgb_array":
             pixels: npt.NDArray[np.uint8] = _pixels()(self.position())
             return pixels
+        from dominozoo.render.text import draw
+
         text = draw(self.position())
         if self.render_mode == "ansi":
             return text

@@ -12,6 +12,10 @@ from typing import Any, TypeVar
 
 import numba
 
+from dominozoo.numba_start import spare_scipy
+
+spare_scipy()
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 _numba: Any = numba  # its own types don't let options be handed on
 

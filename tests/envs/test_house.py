@@ -15,6 +15,7 @@ PACKAGES = {"dominozoo": ROOT / "envs", "dominozoo_training": ROOT / "training"}
 # A module may import those of an earlier line, and those of its own folder.
 # A new module needs a place here.
 LAYERS = [
+    {"dominozoo.numba_start"},
     {"dominozoo.compiler"},
     {"dominozoo.tiles"},
     {"dominozoo.bits", "dominozoo.records"},
@@ -162,7 +163,17 @@ def test_the_command_line_lists_the_games_without_torch(tmp_path: Path) -> None:
 
 def texts() -> Iterator[Path]:
     """Every text file that the project ships, whether or not git is at hand."""
-    folders = ["envs", "training", "tests", "configs", "checkpoints", ".ci", "docs", "web"]
+    folders = [
+        "envs",
+        "training",
+        "tests",
+        "configs",
+        "checkpoints",
+        ".ci",
+        "docs",
+        "web",
+        "examples",
+    ]
     files = [path for name in folders for path in (ROOT / name).rglob("*")]
     for path in [*files, *ROOT.iterdir()]:
         generated = {"__pycache__", "node_modules"} & set(path.parts)

@@ -7,11 +7,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+import functools
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dominozoo.bots import batch, heuristic, truc
-from dominozoo.bots.batch import OUTSIDE, seed_bots, uniforms
-from dominozoo.rules import LINE, TRUC, Rules
+from dominozoo.bots.codes import BOTS, OUTSIDE
+from dominozoo.rules import TRUC, Rules
+
+if TYPE_CHECKING:
+    from dominozoo.bots.batch import seed_bots as seed_bots
+    from dominozoo.bots.batch import uniforms as uniforms
 
 __all__ = [
     "BOTS",
@@ -24,15 +28,6 @@ __all__ = [
     "seed_bots",
     "uniforms",
 ]
-
-# The short codes; every family of games has a bot of its own for each.
-BOTS: Final[dict[str, int]] = {
-    "random": heuristic.RANDOM,
-    "easy": heuristic.EASY,
-    "normal": heuristic.NORMAL,
-    "hard": heuristic.HARD,
-    "mobility": heuristic.MOBILITY,
-}
 
 DESCRIPTIONS: Final[dict[str, str]] = {
     "random": "any legal move, each with the same chance",
@@ -58,15 +53,30 @@ class Kernels(NamedTuple):
     advance: Any
 
 
-_FAMILIES: Final[dict[str, Kernels]] = {
-    LINE: Kernels(batch.choose, batch.advance),
-    TRUC: Kernels(truc.choose, truc.advance),
-}
-
-
 def kernels(rules: Rules) -> Kernels:
     """Return the kernels that play a game's scripted bots."""
-    return _FAMILIES[rules.variant.family]
+    return _kernels(rules.variant.family)
+
+
+@functools.cache
+def _kernels(family: str) -> Kernels:
+    """A family's kernels, brought when asked for: who only reads exported bots needs no compiler."""
+    if family == TRUC:
+        from dominozoo.bots import truc
+
+        return Kernels(truc.choose, truc.advance)
+    from dominozoo.bots import batch
+
+    return Kernels(batch.choose, batch.advance)
+
+
+def __getattr__(name: str) -> Any:
+    """``seed_bots`` and ``uniforms``, compiled too."""
+    if name in ("seed_bots", "uniforms"):
+        from dominozoo.bots import batch
+
+        return getattr(batch, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def descriptions(rules: Rules) -> dict[str, str]:

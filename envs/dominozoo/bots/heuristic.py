@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.bits import bits, lowest
+from dominozoo.bots.codes import EASY, HARD, MOBILITY, NORMAL, RANDOM
 from dominozoo.compiler import njit
 from dominozoo.line.play import arms_begun, fits, legal, nth_legal
 from dominozoo.line.score import penalty, pip_count
@@ -30,12 +31,6 @@ from dominozoo.tiles import (
     TILE_COUNT,
     WITH_NUMBER,
 )
-
-RANDOM: Final = 0
-EASY: Final = 1
-NORMAL: Final = 2
-HARD: Final = 3
-MOBILITY: Final = 4
 
 EASY_CARE: Final = 5  # easy minds the weight in one move out of this many
 FEW_TILES: Final = 2  # hard minds opponents with so few tiles twice

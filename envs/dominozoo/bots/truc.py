@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.bits import bits, lowest, row_of
-from dominozoo.bots.batch import OUTSIDE
-from dominozoo.bots.heuristic import EASY, EASY_CARE, HARD, NORMAL, RANDOM, roll
+from dominozoo.bots.codes import EASY, HARD, NORMAL, OUTSIDE, RANDOM
+from dominozoo.bots.heuristic import EASY_CARE, roll
 from dominozoo.compiler import njit
 from dominozoo.tiles import ALL_TILES, TILE_COUNT
 from dominozoo.truc.play import ACCEPT, CALLING, PROPOSE, REJECT, STAND, legal

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dominozoo.bits import row_of
-from dominozoo.bots.batch import OUTSIDE, seed_bots
+from dominozoo.bots.batch import seed_bots
+from dominozoo.bots.codes import OUTSIDE
 from dominozoo.bots.heuristic import decide as decide_line
 from dominozoo.bots.heuristic import roll
 from dominozoo.bots.truc import decide as decide_truc
