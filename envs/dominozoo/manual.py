@@ -87,13 +87,13 @@ def glance(game: str) -> str:
     """The table of what an environment is."""
     variant = VARIANTS[game]
     family = FAMILIES[variant.family]
-    players = [str(n) for n in variant.options["players"].values]
+    players = variant.options["players"].takes()
     count = action_count(game)
     id_ = game.replace("_", "-")
     rows = [
         ("PettingZoo", f'`pettingzoo.make("aec", "dominozoo/{id_}-v0")`'),
         ("Gymnasium", f'`gymnasium.make("dominozoo/{game.title().replace("_", "")}-v0")`'),
-        ("players", f"{' or '.join(players)}: `player_0`, `player_1`, ... in playing order"),
+        ("players", f"{players}: `player_0`, `player_1`, ... in playing order"),
         (
             "sides",
             "seats 0 and 2 against 1 and 3" if variant.fixed.get("pairs") else "each seat its own",
@@ -103,7 +103,7 @@ def glance(game: str) -> str:
         ("action mask", f"`int8 ({count},)`"),
         ("episode", "a match, or `max_hands` hands"),
     ]
-    if variant.fixed.get("pairs") and len(players) > 1:
+    if variant.fixed.get("pairs") and players != "4":
         rows[3] = (
             "sides",
             "with four players seats 0 and 2 against 1 and 3, else each seat its own",
@@ -198,9 +198,9 @@ def fields(layout: Layout) -> str:
 
 
 def span(layout: Layout, field: Field) -> str:
-    """The indices of a field in the vector, as `28-55`."""
+    """The indices of a field in the vector, as `28..55`."""
     at = layout.offset(field.name)
-    return str(at) if field.size == 1 else f"{at}-{at + field.size - 1}"
+    return str(at) if field.size == 1 else f"{at}..{at + field.size - 1}"
 
 
 def shape(field: Field) -> str:

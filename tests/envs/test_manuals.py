@@ -82,7 +82,7 @@ def test_options_that_have_words_have_them_for_every_value() -> None:
 
 def test_the_table_of_fields_covers_the_vector() -> None:
     rows = manual.fields(LINE_LAYOUT).splitlines()[2:]
-    spans = [row.strip("| ").split("|")[0].strip().split("-") for row in rows]
+    spans = [row.strip("| ").split("|")[0].strip().split("..") for row in rows]
     assert [int(span[0]) for span in spans[1:]] == [int(span[-1]) + 1 for span in spans[:-1]]
     assert int(spans[-1][-1]) == LINE_LAYOUT.size - 1
 

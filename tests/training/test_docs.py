@@ -23,6 +23,8 @@ from sybil import Document, Example
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 from sybil.typing import Parser
 
+from dominozoo.rules import VARIANTS
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # What a fence may say: with anything else the examples below it would not be found.
@@ -137,7 +139,17 @@ def test_a_skipped_example_is_not_run(tmp_path: Path) -> None:
     assert run_page(page, tmp_path, set()) == 2  # the line that skips, and the last block
 
 
+@pytest.mark.parametrize("game", list(VARIANTS))
+def test_the_readme_lists_every_game_with_its_options(game: str) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    options = {name for name in VARIANTS[game].options if name not in ("players", "target")}
+    row = next(line for line in text.splitlines() if line.startswith(f"| `{game}_v0` "))
+    assert set(re.findall(r"`(\w+)`", row)) == {f"{game}_v0", *options}
+    assert f"| `{game}` |" in text.partition("## Strength")[2]
+
+
 def test_the_readme_has_examples() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
     assert "```python" in text
     assert "$ make test" in text
