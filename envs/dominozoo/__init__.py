@@ -47,9 +47,9 @@ for _id, _game in GYMNASIUM_IDS.items():
     if _id not in gymnasium.registry:
         gymnasium.register(
             _id,
-            entry_point="dominozoo.single:SeatEnv",
-            vector_entry_point="dominozoo.single:SeatVectorEnv",
-            kwargs={"game": _game},
+            entry_point="dominozoo.single.registered:seat_env",
+            vector_entry_point="dominozoo.single.registered:seat_vector_env",
+            kwargs={"registered": _game},
         )
 
 

@@ -21,7 +21,7 @@ from dominozoo.guard import Guard
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import new_game, record_of, setup_of
-from dominozoo.rules import make_rules
+from dominozoo.rules import check_names, make_rules
 from dominozoo.tables import check_reward, fresh_seed, split_seed
 
 Json = dict[str, Any]
@@ -85,6 +85,7 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         if render_mode == "rgb_array":
             _pixels()  # whoever lacks Pillow learns it now, not in the middle of a game
         self.render_mode = render_mode
+        check_names(self.game, options, arguments)
         self.rules = make_rules(self.game, **options)
         self._max_hands, self._by_match = check_reward(reward, max_hands)
         self._table = new_game(self.rules, self._max_hands, self._by_match)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -352,15 +352,10 @@ def make_rules(game: str, **options: Any) -> Rules:
     >>> make_rules("draw", players=4)
     Rules('draw(players=4)')
     """
-    name = str(game).removesuffix("_v0")
-    if name not in VARIANTS:
-        raise RulesError(f"unknown game {game!r}{_near(name, VARIANTS)}: {_list(VARIANTS)}")
+    name = _known_game(game)
     known = VARIANTS[name].options
+    check_names(name, options, ())
     for key, value in options.items():
-        if key not in known:
-            raise RulesError(
-                f"{name} has no option {key!r}{_near(key, known)}; it takes {_list(known)}"
-            )
         if not known[key].accepts(value):
             raise RulesError(f"{name}: {key}={value!r} is not taken; {key}: {known[key].takes()}")
     rules = Rules(name, tuple((k, options.get(k, o.default)) for k, o in known.items()))
@@ -369,12 +364,39 @@ def make_rules(game: str, **options: Any) -> Rules:
     return rules
 
 
-def _list(names: Mapping[str, object]) -> str:
+def _known_game(game: str) -> str:
+    name = str(game).removesuffix("_v0")
+    if name not in VARIANTS:
+        plain = str(game).lower().rpartition("/")[2].replace("-", "_").removesuffix("_v0")
+        raise RulesError(f"unknown game {game!r}{_near(plain, VARIANTS)}: {_list(VARIANTS)}")
+    return name
+
+
+def check_names(game: str, options: Iterable[str], arguments: Iterable[str]) -> None:
+    """Refuse options that a game lacks; the hint knows an environment's other arguments, too.
+
+    Args:
+        game: the game's name.
+        options: the names of the options given.
+        arguments: names that the environment takes beside the options.
+
+    Raises:
+        RulesError: unknown game or option.
+    """
+    name = _known_game(game)
+    known = VARIANTS[name].options
+    for key in options:
+        if key not in known:
+            hint = _near(key, [*known, *arguments])
+            raise RulesError(f"{name} has no option {key!r}{hint}; it takes {_list(known)}")
+
+
+def _list(names: Iterable[str]) -> str:
     return ", ".join(names)
 
 
-def _near(word: str, known: Mapping[str, object]) -> str:
-    close = difflib.get_close_matches(word, known, n=1)
+def _near(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
@@ -384,7 +406,7 @@ def parse(text: str) -> Rules:
     Raises:
         RulesError: if the text is no name with options in brackets, or names what isn't there.
     """
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
+    match = re.fullmatch(r"\s*([\w/-]+)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
     if match is None:
         raise RulesError(f"{text!r} names no game; write it like 'block' or 'draw(players=3)'")
     options: dict[str, Value] = {}

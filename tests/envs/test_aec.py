@@ -23,7 +23,7 @@ from dominozoo.aec import TableEnv
 from dominozoo.line.game import LineGame
 from dominozoo.line.position import table_from_view
 from dominozoo.notation import mask_from_view, observation_from_view
-from dominozoo.rules import VARIANTS, make_rules, parse
+from dominozoo.rules import VARIANTS, RulesError, make_rules, parse
 
 Json = dict[str, Any]
 
@@ -204,6 +204,8 @@ def shuffle_hidden(env: TableEnv, me: int, rng: random.Random) -> None:
         ("block", {"players": 5}, "players: 2, 3, 4"),
         ("block", {"tie": "void"}, "block has no option 'tie'.*it takes players, target"),
         ("partnership", {"key_crad": True}, "did you mean 'key_card'"),
+        ("block", {"rewards": "match"}, "did you mean 'reward'.*it takes players, target"),
+        ("truc", {"player": 2}, "did you mean 'players'"),
         ("french", {"target": 0}, "target: 1..1000"),
         ("block", {"reward": "win"}, "reward must be one of hand, match"),
         ("block", {"max_hands": 0}, "max_hands must be None or an integer of at least 1"),
@@ -507,6 +509,23 @@ def test_every_game_is_registered_and_imported_twice_in_peace(tmp_path: Path) ->
 def test_a_registered_game_takes_its_options() -> None:
     env: Any = pettingzoo.make("aec", "dominozoo/draw-v0", players=3)
     assert str(env.unwrapped.rules) == "draw(players=3)"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("six-love", "six_love"),
+        ("SixLove", "six_love"),
+        ("BLOCK", "block"),
+        ("block-v0", "block"),
+        ("dominozoo/Truc-v0", "truc"),
+        ("partnerhsip(tie=void)", "partnership"),
+    ],
+)
+def test_a_near_miss_of_a_games_name_gets_a_hint(written: str, meant: str) -> None:
+    with pytest.raises(RulesError, match=f"unknown game .* .did you mean '{meant}'"):
+        parse(written)
+    assert str(parse("block_v0")) == "block"
 
 
 def test_an_action_id_out_of_range_is_a_value_error() -> None:

@@ -362,6 +362,9 @@ BOTH = [SeatEnv, lambda game, **arguments: SeatVectorEnv(game, 2, **arguments)]
         ("block", {"max_hands": 0}, ValueError, "max_hands must be None"),
         ("block", {"render_mode": "rgb"}, ValueError, "render_mode must be None"),
         ("block", {"tie": "void"}, RulesError, "block has no option 'tie'"),
+        ("block", {"opponent": "hard"}, RulesError, "did you mean 'opponents'"),
+        ("partnership", {"partners": "hard"}, RulesError, "did you mean 'partner'"),
+        ("block", {"maxhands": 1}, RulesError, "did you mean 'max_hands'"),
         ("blok", {}, RulesError, "did you mean 'block'"),
     ],
 )
@@ -378,13 +381,13 @@ def test_wrong_arguments(make: Any, game: str, arguments: Json, error: Any, mess
     [
         (
             lambda seen: 57 if not seen["action_mask"][57] else 0,
-            "opponents: action 57 is illegal; l",
+            "opponents, seat 1: action 57 is illegal; l",
         ),
         (lambda seen: 1000, "action 1000 is illegal"),
         (lambda seen: -1, "action -1 is illegal"),
-        (lambda seen: "pass", "opponents: 'pass' is no action id"),
+        (lambda seen: "pass", "opponents, seat 1: 'pass' is no action id"),
         (lambda seen: None, "None is no action id"),
-        (lambda seen: 1 // 0, "the function raised ZeroDivisionError"),
+        (lambda seen: 1 // 0, "opponents, seat 1: the function raised ZeroDivisionError"),
     ],
 )
 def test_a_function_that_fails_to_move(make: Any, function: Any, message: str) -> None:
@@ -394,6 +397,15 @@ def test_a_function_that_fails_to_move(make: Any, function: Any, message: str) -
     actions: Any = np.zeros(2, np.int64) if isinstance(env, SeatVectorEnv) else 0
     with pytest.raises(ValueError, match=r"call reset\(\)"):
         env.step(actions)
+
+
+def test_an_ids_game_is_that_ids_game() -> None:
+    makes: tuple[Any, ...] = (gymnasium.make, gymnasium.make_vec)
+    for make in makes:
+        with pytest.raises(RulesError, match="game: this id is block's: leave game='draw' out"):
+            make("dominozoo/Block-v0", game="draw")
+        env = make("dominozoo/Block-v0", players=3)
+        assert str(env.unwrapped.rules) == "block(players=3)"
 
 
 def go_on(env: Any) -> None:

@@ -14,6 +14,8 @@ from dominozoo.tables import FAMILIES, split_seed
 Array = npt.NDArray[Any]
 
 ILLEGAL_REWARD: Final = -1.0
+# What an environment takes beside the game's options.
+ARGUMENTS: Final = ("opponents", "partner", "seat", "reward", "max_hands", "render_mode")
 # Effects of a hand that end a match; the families number them alike.
 MATCH_ENDS: Final = (1, 2)
 

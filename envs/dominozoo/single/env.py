@@ -18,8 +18,9 @@ from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import setup_of
 from dominozoo.render.svg import draw_svg
 from dominozoo.render.text import draw
-from dominozoo.rules import TRUC, make_rules
+from dominozoo.rules import TRUC, check_names, make_rules
 from dominozoo.single.common import (
+    ARGUMENTS,
     ILLEGAL_REWARD,
     action_space,
     halves,
@@ -106,6 +107,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         if render_mode == "rgb_array":
             _pixels()  # whoever lacks Pillow learns it now, not in the middle of a game
         self.render_mode = render_mode
+        check_names(game, options, ARGUMENTS)
         self.rules = make_rules(game, **options)
         self._given_seat = check_seat(seat, self.rules)
         self._cast = cast(self.rules, opponents, partner)
@@ -236,7 +238,9 @@ class SeatEnv(gymnasium.Env[Any, Any]):
                 elif away == 0:
                     break
                 else:
-                    action = int(self._cast.minds[away].act(seen[None], mask[None])[0])
+                    action = int(
+                        self._cast.minds[away].act(seen[None], mask[None], np.array([turn]))[0]
+                    )
             turn = self._follow(self._game.step(action))
         return turn
 

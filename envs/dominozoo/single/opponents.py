@@ -33,8 +33,11 @@ class OpponentError(ValueError):
 class Mind(Protocol):
     """A player that isn't compiled."""
 
-    def act(self, seen: Array, legal: Array) -> npt.NDArray[np.int64]:
-        """Choose for k positions: int16 (k, layout size) and int8 (k, actions) to int64 (k,)."""
+    def act(self, seen: Array, legal: Array, seats: Array) -> npt.NDArray[np.int64]:
+        """Choose for k positions: int16 (k, layout size) and int8 (k, actions) to int64 (k,).
+
+        ``seats`` (k,) are those to move; errors name them.
+        """
         ...
 
 
@@ -56,7 +59,7 @@ class BundleMind:
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
 
-    def act(self, seen: Array, legal: Array) -> npt.NDArray[np.int64]:
+    def act(self, seen: Array, legal: Array, seats: Array) -> npt.NDArray[np.int64]:
         """As :class:`Mind`."""
         chosen: npt.NDArray[np.int64] = self.bot.act(seen, legal)
         return chosen
@@ -68,27 +71,27 @@ class FunctionMind:
     def __init__(self, name: str, function: Callable[[Observation], Any]) -> None:
         self.name, self.function = name, function
 
-    def act(self, seen: Array, legal: Array) -> npt.NDArray[np.int64]:
+    def act(self, seen: Array, legal: Array, seats: Array) -> npt.NDArray[np.int64]:
         """As :class:`Mind`; OpponentError if the function raises or its answer is illegal."""
         chosen = np.empty(len(seen), np.int64)
         for k in range(len(seen)):
-            chosen[k] = self._ask(seen[k], legal[k])
+            chosen[k] = self._ask(seen[k], legal[k], f"{self.name}, seat {seats[k]}")
         return chosen
 
-    def _ask(self, seen: Array, legal: Array) -> int:
+    def _ask(self, seen: Array, legal: Array, who: str) -> int:
         try:
             answer = self.function({"observation": seen.copy(), "action_mask": legal.copy()})
         except Exception as error:
             raise OpponentError(
-                f"{self.name}: the function raised {type(error).__name__}: {error}"
+                f"{who}: the function raised {type(error).__name__}: {error}"
             ) from error
         try:
             action = operator.index(answer)
         except TypeError:
-            raise OpponentError(f"{self.name}: {answer!r} is no action id") from None
+            raise OpponentError(f"{who}: {answer!r} is no action id") from None
         if not 0 <= action < len(legal) or not legal[action]:
             raise OpponentError(
-                f"{self.name}: action {action} is illegal; legal: {np.flatnonzero(legal).tolist()}"
+                f"{who}: action {action} is illegal; legal: {np.flatnonzero(legal).tolist()}"
             )
         return action
 

@@ -14,8 +14,9 @@ from gymnasium.vector.utils import batch_space
 from dominozoo.line.table import NOBODY
 from dominozoo.notation import setup_of
 from dominozoo.records import taken
-from dominozoo.rules import make_rules
+from dominozoo.rules import check_names, make_rules
 from dominozoo.single.common import (
+    ARGUMENTS,
     ILLEGAL_REWARD,
     action_space,
     halves,
@@ -101,6 +102,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
             )
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
+        check_names(game, options, (*ARGUMENTS, "autoreset_mode"))
         self.rules = make_rules(game, **options)
         self.metadata = about(mode)
         self.num_envs, self.render_mode = int(num_envs), None
@@ -260,7 +262,8 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
         for seat, mind in self._cast.minds.items():
             rows = np.flatnonzero(where & (away == seat))
             if rows.size:
-                actions[rows] = mind.act(*self._look(taken(self._records, rows), turn[rows]))
+                seats = turn[rows]
+                actions[rows] = mind.act(*self._look(taken(self._records, rows), seats), seats)
         return actions
 
     def _look(self, records: Array, seats: Array) -> tuple[Array, Array]:
