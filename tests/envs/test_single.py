@@ -291,7 +291,7 @@ def test_an_error_names_the_place_of_the_function() -> None:
         raise RuntimeError("no idea")
 
     env = SeatEnv("cutthroat", opponents=["easy", fails, "easy"], seat=0)
-    with pytest.raises(OpponentError, match=r"opponents\[1\]: .*RuntimeError: no idea"):
+    with pytest.raises(OpponentError, match=r"opponents\[1\], seat 2: .*RuntimeError: no idea"):
         go_on(env)
     twice = SeatEnv("cutthroat", opponents=["easy", fails, fails], seat=3)
     with pytest.raises(OpponentError, match=r"opponents\[[12]\]: .*no idea"):
