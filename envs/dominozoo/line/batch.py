@@ -8,10 +8,21 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from dominozoo.bits import bits, row_of
+from dominozoo.bits import bits, nth, row_of
 from dominozoo.compiler import njit
-from dominozoo.line.play import apply, forced_action, is_legal, legal, nth_legal
+from dominozoo.line.play import (
+    FLIP,
+    SPLIT,
+    apply,
+    end_code,
+    fitting,
+    forced_action,
+    is_legal,
+    legal_ids,
+    nth_legal,
+)
 from dominozoo.line.score import (
     CUT,
     HAND_ENDED,
@@ -21,6 +32,7 @@ from dominozoo.line.score import (
 )
 from dominozoo.line.table import (
     NOBODY,
+    PLAY,
     clear_hand,
     deck_size,
     open_hand,
@@ -86,13 +98,20 @@ def first_illegal(tables: Any, packed: Any, actions: Any) -> Any:
 
 
 @njit(cache=True)
+def deal_on(t: Any, rules: Any, status: Any) -> None:
+    """Deal what follows a hand that ended: a new match, or the next hand."""
+    if status & (MATCH_OVER | CUT) != 0:
+        start_match(t, rules, NOBODY)
+    else:
+        next_hand(t, rules)
+
+
+@njit(cache=True)
 def play_on(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
     """Make a move and deal what comes next: the next hand, or a new match."""
     status = finish(t, rules, action, max_hands, by_match, reward)
-    if status & (MATCH_OVER | CUT) != 0:
-        start_match(t, rules, NOBODY)
-    elif status & HAND_ENDED != 0:
-        next_hand(t, rules)
+    if status != 0:
+        deal_on(t, rules, status)
     return status
 
 
@@ -168,9 +187,70 @@ def xorshift32(word: Any) -> Any:
 @njit(cache=True)
 def random_move(t: Any, rules: Any, word: Any) -> Any:
     """The legal action that a random word of 32 bits chooses, in the order of the ids."""
-    a, b, c, d, extra = legal(t, rules)
-    count = bits(a) + bits(b) + bits(c) + bits(d) + bits(extra)
-    return nth_legal(rules, a, b, c, d, extra, (word * count) >> 32)
+    low, high = legal_ids(t, rules)
+    return nth_legal(low, high, (word * (bits(low) + bits(high))) >> 32)
+
+
+# By action id, 64 = none: the tile as a mask, and what it flips in `end_code`.
+TILE_BIT: Final[npt.NDArray[np.int64]] = np.array(
+    [1 << k % TILE_COUNT if k < SPLIT else 0 for k in range(65)], np.int64
+)
+FLIP_CODE: Final[npt.NDArray[np.int64]] = np.array(
+    [int(FLIP[k % TILE_COUNT]) << 3 * (k // TILE_COUNT) if k < SPLIT else 0 for k in range(65)],
+    np.int64,
+)
+
+
+@njit(cache=True)
+def coast(t: Any, rules: Any, word: Any, moves: Any) -> Any:
+    """Make random moves of a line after the pose, all but the one that ends the hand.
+
+    The same moves as by :func:`random_move` and ``apply``, three times as fast: the state stands in
+    local variables, no branch depends on a choice, and what the next deal clears isn't kept up
+    (``sizes``, ``ply``, who laid what when, who lacks what).
+
+    Args:
+        t: a table in the play phase, not French.
+        rules: the packed rules.
+        word: of xorshift32.
+        moves: how many moves may be made.
+
+    Returns:
+        The word, and the moves left, at least the one that ends the hand. Or -1 for the latter if
+        the hand outlasts ``moves``: then nothing has changed.
+    """
+    a, b, c, d = t.hands[0], t.hands[1], t.hands[2], t.hands[3]
+    code, laid, seat = end_code(t), np.int64(t.laid), np.int64(t.turn)
+    passes, stock = np.int64(t.passes), np.int64(t.boneyard) if rules.draw != 0 else np.int64(0)
+    size, players = deck_size(rules), rules.players
+    at, left = word, moves
+    while left > 0:
+        hand = np.int64(t.hands[np.uint64(seat)])
+        plays = fitting(hand, code)
+        stepped = xorshift32(at)
+        action = np.uint64(nth(plays, (stepped * bits(plays)) >> 32))
+        after = hand & ~TILE_BIT[action]
+        stuck = np.int64(plays == 0)
+        passed = (passes + 1) * stuck
+        following = seat + 1 if seat + 1 < players else np.int64(0)
+        if stock > 0:
+            after |= stuck << np.int64(t.deck[np.uint64(size - stock)])
+            stock -= stuck
+            passed = np.int64(0)
+            following = seat if stuck else following
+        if (after == 0) | (passed == players):
+            t.ends[0], t.ends[1] = code & 7, code >> 3
+            t.laid, t.turn, t.passes = laid, seat, passes
+            if rules.draw != 0:
+                t.boneyard = stock
+            return at, left
+        t.hands[np.uint64(seat)] = after
+        code ^= FLIP_CODE[action]
+        laid |= hand & ~after
+        at, passes, seat = stepped, passed, following
+        left -= 1
+    t.hands[0], t.hands[1], t.hands[2], t.hands[3] = a, b, c, d
+    return word, np.int64(-1)
 
 
 @njit(cache=True)
@@ -202,20 +282,21 @@ def random_play(tables: Any, packed: Any, words: Any, moves: Any, counts: Any) -
             ended: 3 out, 4 block, 5 tie; 6..9 hands won by seat; 10 points won (French: penalties).
     """
     rules = packed[0]
-    nothing = np.zeros(4, np.float64)
+    reward = np.zeros(4, np.float64)
     for i in range(tables.shape[0]):
         t = tables[i]
-        word = np.int64(words[i])
-        for _ in range(moves):
+        word, left, may_coast = np.int64(words[i]), np.int64(moves), not rules.cross
+        while left > 0:
+            if may_coast and t.phase == PLAY:
+                word, before_last = coast(t, rules, word, left)
+                may_coast = before_last > 0
+                left = before_last if may_coast else left
             word = xorshift32(word)
-            action = random_move(t, rules, word)
-            status = finish(t, rules, action, 0, 0, nothing)
+            status = finish(t, rules, random_move(t, rules, word), 0, 1, reward)
+            left -= 1
             if status != 0:
                 count_hand(t, status, counts)
-                if status & MATCH_OVER != 0:
-                    start_match(t, rules, NOBODY)
-                else:
-                    next_hand(t, rules)
+                deal_on(t, rules, status)
         words[i] = word
         counts[MOVES] += moves
 

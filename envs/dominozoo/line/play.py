@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from dominozoo.bits import bits, lowest
+from dominozoo.bits import bits, lowest, nth
 from dominozoo.compiler import njit
 from dominozoo.line.table import (
     ANY_TILE,
@@ -20,10 +21,24 @@ from dominozoo.line.table import (
     POSE,
     deck_size,
 )
-from dominozoo.tiles import DOUBLE_OF, HIGH, LOW, TILE_COUNT, WITH_NUMBER
+from dominozoo.tiles import ALL_TILES, DOUBLES, HIGH, LOW, TILE_COUNT, WITH_NUMBER
 
 CAN_DRAW: Final = 1
 CAN_PASS: Final = 2
+
+# Legal actions are masks of ids in two words of int64. A line needs one: the ids 0..57. French
+# has 0..55 in the first, from SPLIT on in the second.
+SPLIT: Final = 2 * TILE_COUNT
+EXTRA: Final = SPLIT  # bit of a draw, then of a pass, in the last word
+
+# By an end's mark, number + 1 or 0: the tiles that it takes.
+TAKES: Final[npt.NDArray[np.int64]] = np.array([0, *WITH_NUMBER], np.int64)
+# By the marks of a line's ends, left + 8 * right: the plays that fit, as action ids.
+FITTING: Final[npt.NDArray[np.int64]] = np.array(
+    [TAKES[code & 7] | TAKES[code >> 3] << TILE_COUNT for code in range(64)], np.int64
+)
+# What a tile's end turns the mark of the end that it is laid at into, by exclusive or.
+FLIP: Final[npt.NDArray[np.uint8]] = ((HIGH + 1) ^ (LOW + 1)).astype(np.uint8)
 
 
 @njit(cache=True)
@@ -35,12 +50,8 @@ def action_count(rules: Any) -> Any:
 @njit(cache=True)
 def fits(t: Any, end: Any) -> Any:
     """Mask of all tiles that an end takes: those with its number; a locked arm only its double."""
-    mark = np.int64(t.ends[end])
-    if mark == 0:
-        return np.int64(0)
-    if np.int64(t.locked) >> end & 1:
-        return np.int64(1) << DOUBLE_OF[mark - 1]
-    return np.int64(WITH_NUMBER[mark - 1])
+    tiles = TAKES[t.ends[end]]
+    return tiles & DOUBLES if np.int64(t.locked) >> end & 1 else tiles
 
 
 @njit(cache=True)
@@ -54,20 +65,28 @@ def arms_begun(t: Any) -> Any:
 
 
 @njit(cache=True)
-def playable(t: Any, rules: Any, hand: Any) -> Any:
-    """Masks of the tiles of ``hand`` that each of the four ends takes, in the play phase."""
-    if rules.cross:
-        arm = arms_begun(t)
-        if arm < 4:
-            blanks = hand & WITH_NUMBER[0]
-            return (
-                blanks if arm == 0 else 0,
-                blanks if arm == 1 else 0,
-                blanks if arm == 2 else 0,
-                blanks if arm == 3 else 0,
-            )
-        return hand & fits(t, 0), hand & fits(t, 1), hand & fits(t, 2), hand & fits(t, 3)
-    return hand & fits(t, 0), hand & fits(t, 1), np.int64(0), np.int64(0)
+def end_code(t: Any) -> Any:
+    """The marks of a line's ends as an index into FITTING."""
+    return np.int64(t.ends[0]) | np.int64(t.ends[1]) << 3
+
+
+@njit(cache=True)
+def fitting(hand: Any, code: Any) -> Any:
+    """The plays of a hand's tiles at the ends of a line, as action ids."""
+    return (hand | hand << TILE_COUNT) & FITTING[np.uint64(code)]
+
+
+@njit(cache=True)
+def fitting_arms(t: Any, hand: Any) -> Any:
+    """The same in French, two words: the next free arm takes blanks until all four are begun."""
+    arm = arms_begun(t)
+    if arm == 4:
+        low = fits(t, 0) | fits(t, 1) << TILE_COUNT
+        high = fits(t, 2) | fits(t, 3) << TILE_COUNT
+        both = hand | hand << TILE_COUNT
+        return both & low, both & high
+    blanks = (hand & TAKES[1]) << (TILE_COUNT * (arm & 1))
+    return (blanks, np.int64(0)) if arm < 2 else (np.int64(0), blanks)
 
 
 @njit(cache=True)
@@ -77,76 +96,69 @@ def may_leave_pose(t: Any, rules: Any) -> Any:
 
 
 @njit(cache=True)
+def legal_poses(t: Any, rules: Any) -> Any:
+    """Legal actions of the seat to move in a hand that hasn't begun, or of nobody."""
+    if t.phase == OVER:
+        return np.int64(0)
+    if t.opening != ANY_TILE:
+        return np.int64(1) << np.int64(t.opening)
+    leave = np.int64(CAN_PASS) if may_leave_pose(t, rules) else np.int64(0)
+    return np.int64(t.hands[t.turn]) | leave << EXTRA
+
+
+@njit(cache=True)
+def legal_ids(t: Any, rules: Any) -> Any:
+    """Legal actions of the seat to move as two words, see SPLIT; 0 when the match is over."""
+    none = np.int64(0)
+    if t.phase != PLAY:
+        return legal_poses(t, rules), none
+    hand = np.int64(t.hands[np.uint8(t.turn)])
+    if rules.cross:
+        low, high = fitting_arms(t, hand)
+        return low, high if low | high != 0 else np.int64(CAN_PASS) << EXTRA
+    plays = fitting(hand, end_code(t))
+    if plays == 0:
+        plays = np.int64(CAN_DRAW if rules.draw != 0 and t.boneyard > 0 else CAN_PASS) << EXTRA
+    return plays, none
+
+
+@njit(cache=True)
 def legal(t: Any, rules: Any) -> Any:
     """Legal moves of the seat to move: (tiles at end 0, 1, 2, 3, extra).
 
     ``extra`` has bit CAN_DRAW or CAN_PASS. All are 0 when the match is over.
     """
-    none = np.int64(0)
-    if t.phase == OVER:
-        return none, none, none, none, none
-    hand = np.int64(t.hands[t.turn])
-    if t.phase == POSE:
-        extra = np.int64(CAN_PASS) if may_leave_pose(t, rules) else none
-        if t.opening != ANY_TILE:
-            hand = np.int64(1) << np.int64(t.opening)
-        return hand, none, none, none, extra
-    a, b, c, d = playable(t, rules, hand)
-    extra = none
-    if a | b | c | d == 0:
-        extra = np.int64(CAN_DRAW if rules.draw != 0 and t.boneyard > 0 else CAN_PASS)
-    return np.int64(a), np.int64(b), np.int64(c), np.int64(d), extra
+    low, high = legal_ids(t, rules)
+    a, b = low & ALL_TILES, low >> TILE_COUNT & ALL_TILES
+    c, d = high & ALL_TILES, high >> TILE_COUNT & ALL_TILES
+    return a, b, c, d, (low | high) >> EXTRA
 
 
 @njit(cache=True)
 def is_legal(t: Any, rules: Any, action: Any) -> Any:
     """True if the action id is a legal move now."""
+    low, high = legal_ids(t, rules)
     if action < 0 or action >= action_count(rules):
         return False
-    a, b, c, d, extra = legal(t, rules)
-    end = action // TILE_COUNT
-    bit = action % TILE_COUNT
-    if end == rules.ends:
-        return extra >> bit & 1 != 0
-    tiles = a
-    if end == 1:
-        tiles = b
-    elif end == 2:
-        tiles = c
-    elif end == 3:
-        tiles = d
-    return tiles >> bit & 1 != 0
+    if rules.cross and action >= SPLIT:
+        return high >> (action - SPLIT) & 1 != 0
+    return low >> action & 1 != 0
+
+
+@njit(cache=True)
+def nth_legal(low: Any, high: Any, n: Any) -> Any:
+    """Action id of the ``n``-th legal move, from 0, of what :func:`legal_ids` returned."""
+    first = bits(low)
+    return nth(low, n) if n < first else SPLIT + nth(high, n - first)
 
 
 @njit(cache=True)
 def forced_action(t: Any, rules: Any) -> Any:
     """The only legal action, or -1 where there is a choice or the match is over."""
-    a, b, c, d, extra = legal(t, rules)
-    if bits(a) + bits(b) + bits(c) + bits(d) + bits(extra) != 1:
+    low, high = legal_ids(t, rules)
+    if bits(low) + bits(high) != 1:
         return np.int64(-1)
-    if extra != 0:
-        return rules.ends * TILE_COUNT + (extra >> 1)
-    if a != 0:
-        return lowest(a)
-    if b != 0:
-        return TILE_COUNT + lowest(b)
-    if c != 0:
-        return 2 * TILE_COUNT + lowest(c)
-    return 3 * TILE_COUNT + lowest(d)
-
-
-@njit(cache=True)
-def nth_legal(rules: Any, a: Any, b: Any, c: Any, d: Any, extra: Any, n: Any) -> Any:
-    """Action id of the ``n``-th legal move, from 0, of what :func:`legal` returned."""
-    masks = (a, b, c, d, extra)
-    for end in range(5):
-        mask = masks[end]
-        if n < bits(mask):
-            for _ in range(n):
-                mask &= mask - 1
-            return min(end, rules.ends) * TILE_COUNT + lowest(mask)
-        n -= bits(mask)
-    return np.int64(-1)
+    return lowest(low) if low != 0 else SPLIT + lowest(high)
 
 
 @njit(cache=True)
@@ -179,7 +191,7 @@ def draw_tile(t: Any, rules: Any) -> None:
     Of what the seat was known to lack, only the numbers at the two ends remain certain: the tiles
     it drew without playing don't fit, everything else may have come.
     """
-    seat = t.turn
+    seat = np.uint8(t.turn)
     tile = np.int64(t.deck[deck_size(rules) - t.boneyard])
     t.boneyard -= 1
     t.hands[seat] |= np.int64(1) << tile
@@ -196,11 +208,10 @@ def numbers_at_ends(t: Any) -> Any:
 @njit(cache=True)
 def pass_turn(t: Any, rules: Any) -> Any:
     """Pass; returns BLOCK when all seats have passed in succession, else 0."""
-    seat = t.turn
     if t.phase == POSE:
-        t.turn = (seat + 2) % 4
+        t.turn = (t.turn + 2) % 4
         return 0
-    show_lacks(t, rules, seat)
+    show_lacks(t, rules, np.uint8(t.turn))
     t.passes += 1
     if t.passes == rules.players:
         return BLOCK
@@ -228,24 +239,24 @@ def show_lacks(t: Any, rules: Any, seat: Any) -> None:
 @njit(cache=True)
 def lay(t: Any, rules: Any, tile: Any, end: Any) -> Any:
     """Lay a tile at an end; returns OUT when it was the seat's last tile, else 0."""
-    seat = t.turn
+    seat = np.uint8(t.turn)  # unsigned: no test for an index that counts from the end
     bit = np.int64(1) << tile
-    posing = t.phase == POSE
+    left = np.int64(t.hands[seat]) & ~bit
     t.last_key = 0
-    if rules.key_card != 0 and not posing and t.sizes[seat] == 1:
-        t.last_key = is_key(t, rules, tile)
-    if posing:
+    if t.phase == POSE:
         pose(t, rules, tile)
     else:
+        if rules.key_card != 0 and left == 0:
+            t.last_key = is_key(t, rules, tile)
         extend(t, rules, tile, end)
-    t.hands[seat] &= ~bit
+    t.hands[seat] = left
     t.sizes[seat] -= 1
     t.laid |= bit
     t.laid_by[tile] = seat + 1
     t.laid_at[tile] = t.ply
     t.laid_end[tile] = end
     t.passes = 0
-    if t.sizes[seat] == 0:
+    if left == 0:
         return OUT
     t.turn = next_seat(t, rules)
     return 0
@@ -271,7 +282,7 @@ def extend(t: Any, rules: Any, tile: Any, end: Any) -> None:
             mark = np.int64(1)
         else:
             t.locked &= ~(np.int64(1) << end)
-    t.ends[end] = HIGH[tile] + LOW[tile] + 2 - mark
+    t.ends[end] = mark ^ FLIP[tile]
 
 
 @njit(cache=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from dominozoo.bits import bits, lowest
+from dominozoo.bits import bits
 from dominozoo.compiler import njit
 from dominozoo.line.play import apply
 from dominozoo.line.table import (
@@ -38,14 +38,24 @@ MATCH_OVER: Final = 2
 CUT: Final = 4  # the episode ends with this hand by max_hands; the match isn't over
 
 
+# By bit k of a pip count: the tiles whose count has it.
+_PIPS_1, _PIPS_2, _PIPS_4, _PIPS_8 = (
+    sum(1 << tile for tile, pips in enumerate(PIPS.tolist()) if pips >> k & 1) for k in range(4)
+)
+
+
 @njit(cache=True)
 def pip_count(hand: Any) -> Any:
-    """Sum of all numbers on the tiles of a mask."""
-    total, rest = np.int64(0), np.int64(hand)
-    while rest != 0:
-        total += PIPS[lowest(rest)]
-        rest &= rest - 1
-    return total
+    """Sum of all numbers on the tiles of a mask, bit by bit of the sum instead of tile by tile."""
+    hand = np.int64(hand)
+    low = bits(hand & _PIPS_1) + 2 * bits(hand & _PIPS_2)
+    return low + 4 * bits(hand & _PIPS_4) + 8 * bits(hand & _PIPS_8)
+
+
+@njit(cache=True)
+def side_of(rules: Any, seat: Any) -> Any:
+    """The side that a seat plays for; a remainder takes longer than all else here."""
+    return seat & 1 if rules.pairs else seat
 
 
 @njit(cache=True)
@@ -75,15 +85,16 @@ def block_winner(t: Any, rules: Any) -> Any:
     for seat in range(rules.players):
         count = block_count(t, rules, seat)
         if count < best:
-            best, side = count, np.int64(seat % rules.sides)
-        elif count == best and seat % rules.sides != side:
+            best, side = count, np.int64(side_of(rules, seat))
+        elif count == best and side_of(rules, seat) != side:
             side = np.int64(NOBODY)
     if side == NOBODY:
         return side
     fewest, winner = np.int64(1 << 20), np.int64(NOBODY)
     for k in range(rules.players):
-        seat = (t.opener + k) % rules.players
-        if seat % rules.sides == side and pip_count(t.hands[seat]) < fewest:
+        seat = t.opener + k
+        seat = seat - rules.players if seat >= rules.players else seat
+        if side_of(rules, seat) == side and pip_count(t.hands[seat]) < fewest:
             fewest, winner = pip_count(t.hands[seat]), np.int64(seat)
     return winner
 
@@ -149,7 +160,7 @@ def add_points(t: Any, rules: Any, side: Any, seat: Any, points: Any) -> None:
 @njit(cache=True)
 def score_win(t: Any, rules: Any, seat: Any) -> None:
     """A won hand of the win-count games: points, a break, a decider."""
-    side = seat % rules.sides
+    side = side_of(rules, seat)
     points = np.int64(t.stake)
     if t.last_key != 0 and points < 2:
         points = np.int64(2)
@@ -222,7 +233,7 @@ def end_hand(t: Any, rules: Any, how: Any) -> Any:
         if rules.scoring == WINS:
             score_tie(t, rules)
     else:
-        t.last_winner = seat % rules.sides
+        t.last_winner = side_of(rules, seat)
         if rules.scoring == WINS:
             score_win(t, rules, seat)
         else:
@@ -249,7 +260,7 @@ def hand_reward(t: Any, rules: Any, reward: Any) -> None:
         if rules.scoring == PIPS_OF_OTHERS:
             worth /= rules.target
         for seat in range(n):
-            if seat % rules.sides == t.last_winner:
+            if side_of(rules, seat) == t.last_winner:
                 reward[seat] += worth
             else:
                 reward[seat] -= worth / (rules.sides - 1)
@@ -263,7 +274,7 @@ def match_reward(t: Any, rules: Any, reward: Any) -> None:
     if joint == 0:
         return
     for seat in range(rules.players):
-        if np.int64(t.winners) >> (seat % sides) & 1:
+        if np.int64(t.winners) >> side_of(rules, seat) & 1:
             reward[seat] += (sides - joint) / (joint * (sides - 1))
         else:
             reward[seat] -= 1.0 / (sides - 1)

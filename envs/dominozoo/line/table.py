@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
+from dominozoo.bits import LANES, copy_bytes, highest
 from dominozoo.compiler import njit
-from dominozoo.tiles import DOUBLE_OF, HIGH, NUMBERS, PIPS, TILE_COUNT
+from dominozoo.tiles import DOUBLES, HIGH, NUMBERS, PIPS, TILE_COUNT
 
 POSE: Final = 0
 PLAY: Final = 1
@@ -32,46 +34,49 @@ BRUCK: Final = 2
 DECIDER: Final = 3
 RESET: Final = 4
 
+# What a move and a look at the table need comes first, in as few lines of the processor's cache as
+# can be; kernels read `laid_by` and `laid_at` sixteen bytes at a time, which stay inside the record.
 TABLE: Final = np.dtype(
     (
         np.record,
         [
-            # The deal depends on these alone: (seed, table, number of earlier deals).
-            ("seed", np.uint32, 2),
-            ("table", np.uint32),
-            ("deals", np.uint32),
-            # The match.
-            ("hand_number", np.uint32),  # from 1
-            ("scores", np.int16, 4),  # by side
-            ("stake", np.int16),
-            ("decider", np.uint8),
-            ("poser", np.int8),  # seat that won the right to pose, NOBODY = by rule
             # The hand.
-            ("phase", np.uint8),
+            ("hands", np.uint32, 4),  # bit = tile id
+            ("laid", np.uint32),  # all tiles on the table
+            ("ends", np.uint8, 4),  # number + 1, 0 = none
             ("turn", np.int8),  # seat to move, NOBODY when over
-            ("opener", np.int8),  # seat that laid the first tile, NOBODY before
-            ("by_rule", np.uint8),
-            ("opening", np.int8),  # tile that must be posed, ANY_TILE if free
+            ("phase", np.uint8),
             ("passes", np.uint8),  # in succession
             ("ply", np.uint8),  # plies made: plays, draws and passes
             ("boneyard", np.uint8),  # tiles left to draw
             ("locked", np.uint8),  # bit = French arm that takes only its double
-            ("hands", np.uint32, 4),  # bit = tile id
-            ("laid", np.uint32),  # all tiles on the table
+            ("opening", np.int8),  # tile that must be posed, ANY_TILE if free
+            ("by_rule", np.uint8),
             ("sizes", np.uint8, 4),
-            ("ends", np.uint8, 4),  # number + 1, 0 = none
             ("lacks", np.uint8, 4),  # bit = number that the seat has shown to lack
             ("lacks_double", np.uint8, 4),
-            ("deck", np.uint8, 28),  # the deal: seat by seat, then the boneyard in drawing order
+            ("opener", np.int8),  # seat that laid the first tile, NOBODY before
+            # The match.
+            ("poser", np.int8),  # seat that won the right to pose, NOBODY = by rule
+            ("decider", np.uint8),
+            ("last_key", np.uint8),  # of the last finished hand
+            ("scores", np.int16, 4),  # by side
+            ("stake", np.int16),
+            ("hand_number", np.uint32),  # from 1
+            # The hand's tiles.
             ("laid_by", np.uint8, 28),  # seat + 1, 0 = not laid
             ("laid_at", np.uint8, 28),  # ply, from 1
             ("laid_end", np.uint8, 28),
+            ("deck", np.uint8, 28),  # the deal: seat by seat, then the boneyard in drawing order
+            # The deal depends on these alone: (seed, table, number of earlier deals).
+            ("seed", np.uint32, 2),
+            ("table", np.uint32),
+            ("deals", np.uint32),
             # The last finished hand.
             ("last_reason", np.uint8),  # 0 = there is none yet
             ("last_effect", np.uint8),
             ("last_winner", np.int8),  # side
             ("last_seat", np.int8),
-            ("last_key", np.uint8),
             ("winners", np.uint8),  # bit = side that won the last finished match
             ("last_points", np.int16, 4),  # by side: points won; French: penalties
             ("last_scores", np.int16, 4),  # by side, before any new match
@@ -81,6 +86,9 @@ TABLE: Final = np.dtype(
 
 _WORD: Final = 0xFFFFFFFF
 
+# A new deck; without 0-0 it begins with the second tile, and its last place stays 0.
+IN_ORDER: Final[npt.NDArray[np.uint8]] = np.array([*range(TILE_COUNT), 0], np.uint8)
+
 
 @njit(cache=True)
 def deck_size(rules: Any) -> Any:
@@ -89,39 +97,36 @@ def deck_size(rules: Any) -> Any:
 
 
 @njit(cache=True)
-def _rotl(x: Any, k: Any) -> Any:
-    return ((x << k) | (x >> (32 - k))) & _WORD
-
-
-@njit(cache=True)
 def sfc32(a: Any, b: Any, c: Any, d: Any) -> Any:
-    """One step of Chris Doty-Humphrey's sfc32: (output, a, b, c, d), words of 32 bits in int64.
+    """One step of Chris Doty-Humphrey's sfc32: (output, a, b, c, d), words of 32 bits.
 
-    Adds, shifts and xors only, so that JavaScript repeats it bit for bit.
+    Adds, shifts and xors only, so that JavaScript repeats it bit for bit. The state goes on as
+    uint32, so that LLVM sees that 32 bits are enough for all of it; the output is int64.
     """
+    a, b, c, d = np.int64(a), np.int64(b), np.int64(c), np.int64(d)
     out = (a + b + d) & _WORD
+    turned = (c << 21 | c >> 11) & _WORD
     return (
         out,
-        b ^ (b >> 9),
-        (c + ((c << 3) & _WORD)) & _WORD,
-        (_rotl(c, 21) + out) & _WORD,
-        ((d + 1) & _WORD),
+        np.uint32(b ^ b >> 9),
+        np.uint32((c + (c << 3)) & _WORD),
+        np.uint32((turned + out) & _WORD),
+        np.uint32((d + 1) & _WORD),
     )
 
 
 @njit(cache=True)
 def shuffle(t: Any, first: Any) -> None:
     """Fill ``t.deck`` with the tiles first..27 in random order, from (seed, table, deals) alone."""
-    a, b = np.int64(t.seed[0]), np.int64(t.seed[1])
-    c, d = np.int64(t.table), np.int64(t.deals)
+    a, b = np.uint32(t.seed[0]), np.uint32(t.seed[1])
+    c, d = np.uint32(t.table), np.uint32(t.deals)
     for _ in range(15):
         _, a, b, c, d = sfc32(a, b, c, d)
-    n = TILE_COUNT - first
-    for k in range(n):
-        t.deck[k] = first + k
-    for k in range(n - 1, 0, -1):
+    for part in (0, TILE_COUNT - LANES):  # two pieces of 16 tiles that overlap
+        copy_bytes(t.deck, part, IN_ORDER, first + part)
+    for k in range(TILE_COUNT - 1 - first, 0, -1):
         word, a, b, c, d = sfc32(a, b, c, d)
-        j = (word * (k + 1)) >> 32
+        j = np.uint32((word * (k + 1)) >> 32)
         swap = t.deck[k]
         t.deck[k] = t.deck[j]
         t.deck[j] = swap
@@ -150,11 +155,12 @@ def clear_hand(t: Any, rules: Any) -> None:
 @njit(cache=True)
 def take_hands(t: Any, rules: Any) -> None:
     """Give each seat its tiles from the front of ``t.deck``; the rest is the boneyard."""
-    size = rules.hand_size
+    size, place = rules.hand_size, 0
     for seat in range(rules.players):
         hand = np.int64(0)
-        for k in range(seat * size, (seat + 1) * size):
-            hand |= np.int64(1) << np.int64(t.deck[k])
+        for _ in range(size):
+            hand |= np.int64(1) << np.int64(t.deck[np.uint64(place)])
+            place += 1
         t.hands[seat] = hand
         t.sizes[seat] = size
     t.boneyard = deck_size(rules) - rules.players * size
@@ -165,8 +171,8 @@ def holder(t: Any, rules: Any, tile: Any) -> Any:
     """The seat that holds a tile, or NOBODY."""
     for seat in range(rules.players):
         if np.int64(t.hands[seat]) >> tile & 1:
-            return seat
-    return NOBODY
+            return np.int64(seat)
+    return np.int64(NOBODY)
 
 
 @njit(cache=True)
@@ -188,13 +194,14 @@ def opening_by_rule(t: Any, rules: Any) -> Any:
     The holder of the highest double dealt, with that double (all tiles dealt: 6-6), or without
     any double the heaviest tile (A12, A34, A35). French: 0-0.
     """
-    top = 0 if rules.cross else NUMBERS - 1
-    for number in range(top, -1, -1):
-        tile = DOUBLE_OF[number]
-        seat = holder(t, rules, tile)
-        if seat != NOBODY:
-            return np.int64(seat), np.int64(tile)
-    return heaviest(t, rules)
+    if rules.cross:
+        return holder(t, rules, 0), np.int64(0)
+    dealt = np.int64(t.hands[0]) | np.int64(t.hands[1])
+    dealt |= np.int64(t.hands[2]) | np.int64(t.hands[3])
+    if dealt & DOUBLES == 0:
+        return heaviest(t, rules)
+    tile = highest(dealt & DOUBLES)
+    return holder(t, rules, tile), tile
 
 
 @njit(cache=True)

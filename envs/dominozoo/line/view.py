@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from dominozoo.bits import spread_numbers16, spread_tiles8, spread_tiles16
+from dominozoo.bits import (
+    LANES,
+    copy_bytes,
+    copy_seats,
+    load_word,
+    spread_actions,
+    spread_tiles,
+    write_bytes,
+)
 from dominozoo.compiler import njit
 from dominozoo.fields import LINE_LAYOUT, SEATS
-from dominozoo.line.play import legal
-from dominozoo.tiles import NUMBERS, TILE_COUNT
+from dominozoo.line.play import SPLIT, legal_ids
+from dominozoo.line.score import side_of
+from dominozoo.tiles import TILE_COUNT
 
 HAND: Final = LINE_LAYOUT.offset("hand")
 LAID_BY: Final = LINE_LAYOUT.offset("laid_by")
@@ -30,15 +40,22 @@ TURN: Final = LINE_LAYOUT.offset("turn")
 PLY: Final = LINE_LAYOUT.offset("ply")
 PLAYERS: Final = LINE_LAYOUT.offset("players")
 
+# The four flags of `locked` as four bytes.
+LOCKS: Final[npt.NDArray[np.int64]] = np.array(
+    [sum((mask >> k & 1) << 8 * k for k in range(4)) for mask in range(16)], np.int64
+)
+
 
 @njit(cache=True)
 def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
     """Write what seat ``me`` may know into ``row``, int16 of length ``LINE_LAYOUT.size``."""
-    observe_tiles(t, rules, me, row)
+    spread_tiles(np.int64(t.hands[np.uint8(me)]), row, HAND)
+    for part in (0, TILE_COUNT - LANES):  # two pieces of 16 tiles that overlap
+        copy_seats(row, LAID_BY + part, t.laid_by, part, me, rules.players)
+        copy_bytes(row, LAID_AT + part, t.laid_at, part)
+    write_bytes(row, ENDS, load_word(t.ends))
+    write_bytes(row, LOCKED, LOCKS[t.locked])
     observe_seats(t, rules, me, row)
-    for end in range(4):
-        row[ENDS + end] = t.ends[end]
-        row[LOCKED + end] = np.int64(t.locked) >> end & 1
     row[BONEYARD] = t.boneyard
     row[TARGET] = rules.target
     row[STAKE] = t.stake
@@ -57,34 +74,30 @@ def relative(seat: Any, me: Any, players: Any) -> Any:
 
 
 @njit(cache=True)
-def observe_tiles(t: Any, rules: Any, me: Any, row: Any) -> None:
-    """The observer's hand and the tiles on the table."""
-    spread_tiles16(np.int64(t.hands[me]), row, HAND)
-    shift, players = np.int64(me), np.int64(rules.players)
-    for tile in range(TILE_COUNT):
-        by = np.int64(t.laid_by[tile])
-        away = by - shift
-        away = away + players if away <= 0 else away
-        row[LAID_BY + tile] = away if by > 0 else 0
-    for tile in range(TILE_COUNT):
-        row[LAID_AT + tile] = t.laid_at[tile]
+def from_seat(word: Any, me: Any, players: Any) -> Any:
+    """A byte a seat, the first lowest, counted from seat ``me``; seats that the game lacks stay 0."""
+    turned = word >> 8 * me | word << 8 * (players - me)
+    return turned & ((1 << 8 * players) - 1)
+
+
+@njit(cache=True)
+def as_row(word: Any) -> Any:
+    """Four bytes of seven flags as 28 flags."""
+    pairs = word & 0x007F007F | (word & 0x7F007F00) >> 1
+    return pairs & 0x3FFF | pairs >> 2 & 0x3FFF << 14
 
 
 @njit(cache=True)
 def observe_seats(t: Any, rules: Any, me: Any, row: Any) -> None:
     """What is known of each seat; seats that the game lacks stay 0."""
-    seat = np.int64(me)
-    for away in range(rules.players):
-        spread_numbers16(np.int64(t.lacks[seat]), row, LACKS + away * NUMBERS)
-        spread_numbers16(np.int64(t.lacks_double[seat]), row, LACKS_DOUBLE + away * NUMBERS)
-        row[SIZES + away] = t.sizes[seat]
-        row[SCORES + away] = t.scores[seat % rules.sides]
-        seat = np.int64(0) if seat == rules.players - 1 else seat + 1
-    for away in range(rules.players, SEATS):
-        spread_numbers16(np.int64(0), row, LACKS + away * NUMBERS)
-        spread_numbers16(np.int64(0), row, LACKS_DOUBLE + away * NUMBERS)
-        row[SIZES + away] = 0
-        row[SCORES + away] = 0
+    me, players = np.int64(me), rules.players
+    spread_tiles(as_row(from_seat(load_word(t.lacks), me, players)), row, LACKS)
+    spread_tiles(as_row(from_seat(load_word(t.lacks_double), me, players)), row, LACKS_DOUBLE)
+    write_bytes(row, SIZES, from_seat(load_word(t.sizes), me, players))
+    seat = me
+    for away in range(SEATS):
+        row[SCORES + away] = t.scores[np.uint8(side_of(rules, seat))] if away < players else 0
+        seat = np.int64(0) if seat == players - 1 else seat + 1
 
 
 @njit(cache=True)
@@ -110,11 +123,9 @@ def observe_rules(rules: Any, row: Any) -> None:
 @njit(cache=True)
 def write_mask(t: Any, rules: Any, row: Any) -> None:
     """Write the legal actions of the seat to move into ``row``, int8 of the action space's size."""
-    a, b, c, d, extra = legal(t, rules)
-    spread_tiles8(a, row, 0)
-    spread_tiles8(b, row, TILE_COUNT)
-    if rules.ends == 4:
-        spread_tiles8(c, row, 2 * TILE_COUNT)
-        spread_tiles8(d, row, 3 * TILE_COUNT)
-    row[rules.ends * TILE_COUNT] = extra & 1
-    row[rules.ends * TILE_COUNT + 1] = extra >> 1 & 1
+    low, high = legal_ids(t, rules)
+    if rules.cross:
+        spread_actions(low, row, 0, SPLIT)
+        spread_actions(high, row, SPLIT, SPLIT + 2)
+    else:
+        spread_actions(low, row, 0, SPLIT + 2)
