@@ -35,6 +35,13 @@ def figures(path: Path) -> dict[str, Any]:
     return value
 
 
+@pytest.fixture
+def short_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of a few actions: what is measured is no matter."""
+    monkeypatch.setattr(games, "SCRIPT_STEPS", (1, 4))
+
+
+@pytest.mark.usefixtures("short_scripts")
 def test_the_json_is_the_contract(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
     cases = "kernel,step,raw_env,env,bot:hard,bytes"
@@ -65,6 +72,7 @@ def test_json_can_stand_alone_on_stdout() -> None:
     assert [row["game"] for row in json.loads(result.stdout)["rows"]] == ["draw(players=3)"]
 
 
+@pytest.mark.usefixtures("short_scripts")
 def test_progress_and_table_say_which_clock_ran() -> None:
     result = bench("--games", "block", "--cases", "raw_env,step_threads", "--seconds", "0.001")
     assert "[1/3] block raw_env: " in result.stderr

@@ -22,7 +22,7 @@ SEED: Final = 1
 KERNEL_BATCH: Final = 256
 KERNEL_MOVES: Final = 256
 SCRIPT_MOVES: Final = 1 << 17  # of a recorded script, all tables together
-SCRIPT_STEPS: Final = 16  # at least
+SCRIPT_STEPS: Final = (8, 4096)  # at least and at most
 
 Clock = Callable[[], float]
 
@@ -91,8 +91,9 @@ def mix(tables: Tables) -> None:
 def script(tables: Tables) -> list[npt.NDArray[np.int64]]:
     """Play and write down the actions of each step; the tables are put back as they were."""
     before, rng = tables.records.copy(), np.random.default_rng(SEED)
+    least, most = SCRIPT_STEPS
     actions = []
-    for _ in range(max(SCRIPT_STEPS, SCRIPT_MOVES // len(tables))):
+    for _ in range(min(most, max(least, SCRIPT_MOVES // len(tables)))):
         actions.append(random_legal(tables.mask, rng))
         tables.step(actions[-1])
     tables.records[:] = before
