@@ -44,7 +44,7 @@ def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
             start_match(tables[i], packed[0], posers[i])
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def write_row(t: Any, rules: Any, observation: Any, i: Any, scratch: Any) -> None:
     """Write row i as it is; given a scratch, int16 (layout size,), as one-hot float32."""
     if scratch is None:
@@ -76,7 +76,7 @@ def first_illegal(tables: Any, packed: Any, actions: Any) -> Any:
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def play_on(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
     """Make a move and deal what comes next: the next hand, or a new match."""
     status = finish(t, rules, action, max_hands, by_match, reward)

@@ -102,7 +102,7 @@ def apply(t: Any, rules: Any, action: Any) -> Any:
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def answer_proposal(t: Any, rules: Any, accepted: Any) -> None:
     """Discard all six tiles and deal anew (S2 17), or go on with the tiles held."""
     if accepted:
@@ -117,7 +117,7 @@ def answer_proposal(t: Any, rules: Any, accepted: Any) -> None:
         t.turn = t.leader
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def lay(t: Any, tile: Any, calling: Any) -> Any:
     """Play a tile face up, or face down with a call; returns how the hand ended, or 0."""
     seat = t.turn
@@ -134,7 +134,7 @@ def lay(t: Any, tile: Any, calling: Any) -> Any:
     return turn_up(t)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def answer_call(t: Any, accepted: Any) -> Any:
     """Double and turn the tile up, or throw the tiles in; returns how the hand ended, or 0."""
     if not accepted:
@@ -145,7 +145,7 @@ def answer_call(t: Any, accepted: Any) -> Any:
     return turn_up(t)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def turn_up(t: Any) -> Any:
     """The last tile played lies open: the other seat follows, or the trick is settled."""
     if t.plays % 2 == 1:
@@ -155,7 +155,7 @@ def turn_up(t: Any) -> Any:
     return settle(t)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def settle(t: Any) -> Any:
     """Give the trick to its winner; returns how the hand ended, or 0."""
     led, followed = np.int64(t.played[t.plays - 2]), np.int64(t.played[t.plays - 1])
@@ -177,7 +177,7 @@ def settle(t: Any) -> Any:
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def round_winner(t: Any) -> Any:
     """The seat that has won the hand by tricks, or NOBODY (S2 07-13, A28).
 

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from dominozoo.bits import lowest, spread_tiles8, spread_tiles16
 from dominozoo.compiler import njit
 from dominozoo.fields import TRUC_LAYOUT
-from dominozoo.truc.play import CALLING, PROPOSE, legal
-from dominozoo.truc.table import CLASS, CLASSES, IS_DOUBLE, NOBODY, OVER, PLAYS, SUM_RANK, TRICKS
+from dominozoo.tiles import ALL_TILES, TILE_COUNT
+from dominozoo.truc.lanes import word_of, write_word
+from dominozoo.truc.play import CALLING, PROPOSE, legal_mask
+from dominozoo.truc.table import (
+    CLASS,
+    CLASSES,
+    HAND_SIZE,
+    IS_DOUBLE,
+    NOBODY,
+    OVER,
+    PLAYS,
+    SUM_RANK,
+    TRICKS,
+)
 
 HAND: Final = TRUC_LAYOUT.offset("hand")
 HAND_CLASSES: Final = TRUC_LAYOUT.offset("hand_classes")
@@ -36,6 +49,13 @@ TARGET: Final = TRUC_LAYOUT.offset("target")
 
 TIED: Final = 3
 
+# Rank of the sum and, 8 bits above, whether it is a double, by slot.
+_SHOWN: Final[npt.NDArray[np.int64]] = SUM_RANK | IS_DOUBLE << 8
+# Three slots more stand for tiles that a hand no longer has; their column is written over.
+_NONE: Final = 0b111 << TILE_COUNT
+_CLASS_COLUMN: Final[npt.NDArray[np.int64]] = HAND_CLASSES + np.append(CLASS, [CLASSES] * HAND_SIZE)
+_ONES: Final = 0x010101010101
+
 
 @njit(cache=True)
 def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
@@ -46,7 +66,6 @@ def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
     row[PHASE] = 0 if t.phase == OVER else 1 + t.phase
     row[TURN] = relative(t.turn, me)
     row[LEADER] = relative(t.leader, me)
-    row[CALL_BY] = relative(t.played_by[t.plays - 1], me) if t.face_down else 0
     row[DEALER] = t.dealer == me
     row[PROPOSED] = t.proposed
     row[REJECTED] = t.rejected
@@ -61,39 +80,49 @@ def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
 @njit(cache=True)
 def relative(seat: Any, me: Any) -> Any:
     """1 for the observer, 2 for the other seat, 0 for nobody."""
-    if seat == NOBODY:
-        return 0
-    return 1 if seat == me else 2
+    seat = np.int64(seat)
+    return (seat ^ me) + 1 if seat >= 0 else np.int64(0)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def observe_hand(t: Any, me: Any, row: Any) -> None:
     """The observer's tiles left and his own discards."""
     hand = np.int64(t.hands[me])
     spread_tiles16(hand, row, HAND)
-    spread_tiles16(np.int64(t.discards[me]), row, DISCARDS)
     for kind in range(CLASSES):
         row[HAND_CLASSES + kind] = 0
-    while hand != 0:
-        row[HAND_CLASSES + CLASS[lowest(hand)]] += 1
+    hand |= _NONE
+    for _ in range(HAND_SIZE):
+        row[_CLASS_COLUMN[lowest(hand)]] += 1
         hand &= hand - 1
+    spread_tiles16(np.int64(t.discards[me]), row, DISCARDS)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def observe_plays(t: Any, me: Any, row: Any) -> None:
     """The plays in order; the other seat's face-down tile shows that it lies there, no more."""
-    spread_tiles16(np.int64(0), row, PLAYED_AT)
+    plays = np.int64(t.plays)
+    last = np.int64(t.played_by[plays - 1 if plays > 0 else 0])
+    hidden = np.int64(t.face_down) & np.int64(last != me)
+    row[CALL_BY] = t.face_down * relative(last, me)
+    for slot in range(TILE_COUNT):
+        row[PLAYED_AT + slot] = 0
+    ranks = np.int64(0)
+    doubles = np.int64(0)
     for k in range(PLAYS):
-        there = k < t.plays
-        hidden = t.face_down != 0 and k == t.plays - 1 and t.played_by[k] != me
-        open_to_me = there and not hidden
         tile = np.int64(t.played[k])
-        row[PLAY_SUM + k] = SUM_RANK[tile] if open_to_me else 0
-        row[PLAY_DOUBLE + k] = IS_DOUBLE[tile] if open_to_me else 0
-        row[PLAY_BY + k] = relative(t.played_by[k], me)
-        row[PLAY_CALLED + k] = t.called[k]
-        if open_to_me:
-            row[PLAYED_AT + tile] = k + 1
+        # What isn't shown is written where `write_word` writes over it: no branch to guess.
+        row[PLAYED_AT + tile if k < plays - hidden else PLAY_SUM + k] = k + 1
+        ranks |= (_SHOWN[tile] & 255) << (8 * k)
+        doubles |= (_SHOWN[tile] >> 8) << (8 * k)
+    shown = (np.int64(1) << (8 * (plays - hidden))) - 1
+    there = (np.int64(1) << (8 * plays)) - 1
+    seats = (word_of(t.played_by) & there ^ me * _ONES) + _ONES & there
+    # Six of the eight lanes count; what follows writes over the other two.
+    write_word(ranks & shown, row, PLAY_SUM)
+    write_word(doubles & shown, row, PLAY_DOUBLE)
+    write_word(seats, row, PLAY_BY)
+    write_word(word_of(t.called) & there, row, PLAY_CALLED)
     for k in range(TRICKS):
         won = TIED if t.won[k] == NOBODY else relative(t.won[k], me)
         row[WON + k] = won if k < t.tricks else 0
@@ -102,8 +131,8 @@ def observe_plays(t: Any, me: Any, row: Any) -> None:
 @njit(cache=True)
 def write_mask(t: Any, rules: Any, row: Any) -> None:
     """Write the legal actions of the seat to move into ``row``, int8 (60,)."""
-    tiles, calls, words = legal(t, rules)
-    spread_tiles8(tiles, row, 0)
-    spread_tiles8(calls, row, CALLING)
+    mask = legal_mask(t, rules)
+    spread_tiles8(mask & ALL_TILES, row, 0)
+    spread_tiles8(mask >> CALLING & ALL_TILES, row, CALLING)
     for k in range(4):
-        row[PROPOSE + k] = words >> k & 1
+        row[PROPOSE + k] = mask >> (PROPOSE + k) & 1
