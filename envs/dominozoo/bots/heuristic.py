@@ -18,7 +18,7 @@ import numpy.typing as npt
 from dominozoo.bits import bits, lowest
 from dominozoo.bots.codes import EASY, HARD, MOBILITY, NORMAL, RANDOM
 from dominozoo.compiler import njit
-from dominozoo.line.play import arms_begun, fits, legal, nth_legal
+from dominozoo.line.play import arms_begun, fits, legal, legal_ids, nth_legal
 from dominozoo.line.score import penalty, pip_count
 from dominozoo.line.table import POSE, sfc32
 from dominozoo.tiles import (
@@ -333,12 +333,13 @@ def decide(t: Any, rules: Any, code: Any, rng: Any) -> Any:
     Returns:
         A legal action id, int64.
     """
-    a, b, c, d, extra = legal(t, rules)
-    count = bits(a) + bits(b) + bits(c) + bits(d) + bits(extra)
+    low, high = legal_ids(t, rules)
+    count = bits(low) + bits(high)
     if count == 1:
-        return nth_legal(rules, a, b, c, d, extra, 0)
+        return nth_legal(low, high, 0)
     if code == RANDOM or (code == EASY and roll(rng, EASY_CARE) != 0):
-        return nth_legal(rules, a, b, c, d, extra, roll(rng, count))
+        return nth_legal(low, high, roll(rng, count))
+    a, b, c, d, _ = legal(t, rules)
     if code == HARD:
         return best_hard(t, rules, (a, b, c, d), rng)
     return best_move(t, rules, code, (a, b, c, d), rng)
