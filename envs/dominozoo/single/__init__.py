@@ -20,7 +20,8 @@ the episode at -1, as it does in the games' ``env()``.
 from __future__ import annotations
 
 from dominozoo.single.env import SeatEnv
+from dominozoo.single.measure import WinRate, win_rate
 from dominozoo.single.opponents import OpponentError, Player
 from dominozoo.single.vector import SeatVectorEnv
 
-__all__ = ["OpponentError", "Player", "SeatEnv", "SeatVectorEnv"]
+__all__ = ["OpponentError", "Player", "SeatEnv", "SeatVectorEnv", "WinRate", "win_rate"]
