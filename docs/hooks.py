@@ -163,6 +163,13 @@ def command_text(name: str, command: Any) -> str:
     return f"## dominozoo {name}\n\n{(command.help or '').strip()}\n\n{table}"
 
 
+def insert_cases() -> str:
+    """The cases of the bench."""
+    from dominozoo_training.bench import CASES
+
+    return manual.table(("case", "what it measures"), [(f"`{k}`", v) for k, v in CASES.items()])
+
+
 def insert_examples() -> str:
     """The programs of examples/: what each says of itself, and its text."""
     parts = []
@@ -190,6 +197,7 @@ def default(parameter: Any) -> str:
 
 INSERTS: Final[dict[str, Callable[..., str]]] = {
     "bots": insert_bots,
+    "cases": insert_cases,
     "commands": insert_commands,
     "examples": insert_examples,
     "fields": insert_fields,
