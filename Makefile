@@ -16,7 +16,7 @@ PYTHON ?= $(shell for p in $(CANDIDATES); do \
 DEMO ?= runs/demo
 DEALS ?= 20000
 
-.PHONY: help install demo test docs golden soak fresh lint types bench bench-check format clean
+.PHONY: help install demo test rllib docs golden soak fresh lint types bench bench-check format clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) with $(PYTHON): once, a minute or two"
 	@"$(PYTHON)" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-		-e '.[train,export,render,docs,dev]' -c constraints.txt
+		-e '.[train,export,render,docs,examples,dev]' -c constraints.txt
 	@touch $@
 
 demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bot file
@@ -38,11 +38,18 @@ demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bo
 	$(BIN)/dominozoo arena block --players $(DEMO),random --deals $(DEALS) --seed 1
 	$(BIN)/dominozoo arena block --players $(DEMO),normal --deals $(DEALS) --seed 1
 	$(BIN)/dominozoo arena block --players $(DEMO),hard --deals $(DEALS) --seed 1
-	$(BIN)/dominozoo export $(DEMO) --out $(DEMO)/bot.dombot
+	$(BIN)/dominozoo export $(DEMO) --out $(DEMO)/bot.dombot --force
 	$(BIN)/dominozoo verify $(DEMO)/bot.dombot
 
 test: $(READY) ## Run all tests, doctests and the examples of the documentation
 	$(BIN)/python -m pytest -n auto
+
+RLLIB := .venv-rllib
+rllib: ## Run the RLlib example in an environment of its own, about 2 GB with torch
+	@"$(PYTHON)" -m venv $(RLLIB)
+	@$(RLLIB)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		-e '.[rllib,test]' -c constraints.txt
+	$(RLLIB)/bin/python -m pytest tests/examples -k rllib
 
 docs: $(READY) ## Build the documentation into build/site; fails on a broken link or anchor
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from typer.testing import CliRunner
 from dominozoo.bots import BOTS
 from dominozoo.bots.bundle import SHIPPED
 from dominozoo.fields import LINE_LAYOUT
+from dominozoo.line import batch
 from dominozoo.line.table import TABLE
 from dominozoo.rules import RulesError, parse
-from dominozoo_training.cli import app
+from dominozoo_training.cli import app, say_if_compiling
 from dominozoo_training.evaluation import arena
 from dominozoo_training.evaluation.arena import (
     ArenaError,
@@ -415,6 +416,37 @@ def test_the_json_is_the_contract(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
     alone = run(*arguments, "--json", "-")
     assert json.loads(alone.stdout) == written
+
+
+def test_the_title_names_what_was_played() -> None:
+    for unit, several in (("hand", "hands"), ("match", "matches")):
+        result = run("block", "--players", "hard,random", "--deals", "4", "--unit", unit)
+        assert f"block: {several}, opening" in " ".join(result.stdout.split())
+
+
+def test_the_list_tells_how_each_bot_plays_in_both_families() -> None:
+    result = CliRunner().invoke(app, ["list"])
+    assert "Domino Le Truc" in result.stdout
+    assert "counts" in result.stdout
+    assert "bluffs" in result.stdout
+
+
+def test_an_empty_cache_of_kernels_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(cache: Any) -> str:
+        monkeypatch.setattr(batch, "step_tables", SimpleNamespace(_cache=cache))
+        say_if_compiling()
+        return capsys.readouterr().err
+
+    empty = SimpleNamespace(cache_path=str(tmp_path))
+    assert told(empty) == "dominozoo: compiling the kernels, once; this takes a while\n"
+    (tmp_path / "batch.step_tables-1.py311.nbi").touch()
+    assert told(empty) == ""
+    assert "NUMBA_CACHE_DIR" in told(SimpleNamespace(cache_path=None))
+    monkeypatch.setattr(batch, "step_tables", print)  # as without the compiler
+    say_if_compiling()
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,13 @@ def test_export_verify_and_info_from_the_command_line(
     assert result.output.count("all vectors are right") == 3
     shown = json.loads(run("info", str(out)).output)
     assert (shown["id"], shown["version"], shown["game"]["text"]) == ("me", "3", "block")
+    before = out.read_bytes()
+    result = run("export", str(tmp_path / "p"), "--out", str(out))
+    assert result.exit_code == 2
+    assert f"out: {out} exists: name another file, or replace it by --force" in result.output
+    assert out.read_bytes() == before
+    assert run("export", str(tmp_path / "p"), "--out", str(out), "--force").exit_code == 0
+    assert out.read_bytes() != before
 
 
 def test_the_command_runs_alone_without_torch(exported: Path, tmp_path: Path) -> None:

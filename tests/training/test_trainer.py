@@ -11,6 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from dominozoo_training.cli import app
+from dominozoo_training.learning import trainer
 from dominozoo_training.learning.config import Config, load_config
 from dominozoo_training.learning.display import Display, keep_until
 from dominozoo_training.learning.start import plan
@@ -142,6 +143,33 @@ def test_a_signal_saves_and_ends_cleanly(tmp_path: Path) -> None:
     assert not list((run / "checkpoints").glob(".*")), "nothing half written"
 
 
+def test_ctrl_c_ends_the_command_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(trainer, "Display", lambda title: Stopping(1, signal.SIGINT))
+    result = CliRunner().invoke(app, ["train", "block", *TINY, "budget.minutes=5", "--out", "run"])
+    assert result.exit_code == 130
+    assert load_policy(tmp_path / "run").meta["decisions"] == BATCH
+
+
+def test_a_finished_run_is_not_judged_again(tmp_path: Path) -> None:
+    for game, even in (("block", "even is 50 %"), ("french", "even is 25 %")):
+        run = tmp_path / game
+        config = load_config(game, overrides=[*TINY, f"budget.decisions={BATCH}"])
+        policy = train(config, run, display=quiet())
+        files = {path: path.stat().st_mtime_ns for path in run.rglob("*") if path.is_file()}
+        with (tmp_path / "out").open("w+") as file:
+            display = Display("again", Console(file=file, width=200))
+            assert train(config, run, resume=True, display=display) == policy
+            file.seek(0)
+            assert file.read() == f"finished already: {policy}; a larger budget goes on\n"
+        assert files == {path: path.stat().st_mtime_ns for path in run.rglob("*") if path.is_file()}
+        larger = load_config(game, overrides=[*TINY, f"budget.decisions={2 * BATCH}"])
+        with (tmp_path / "out").open("w+") as file:
+            train(larger, run, resume=True, display=Display("on", Console(file=file, width=200)))
+            file.seek(0)
+            assert even in file.read()
+
+
 def test_divergence_stops_with_the_last_good_state(tmp_path: Path) -> None:
     run = tmp_path / "run"
     config = tiny(50, "ppo.learning_rate=1e35", "ppo.learning_rate_end=1")
@@ -256,6 +284,9 @@ def test_no_pickle_is_written(tmp_path: Path) -> None:
         (["block", "--config", "none.yaml"], "none.yaml: No such file"),
         (["--resume", "nowhere"], "holds no checkpoint"),
         (["block", "--name", "a", "--out", "b"], "not both"),
+        (["block", "--name", "../../x"], "name: '../../x' is no folder below runs/"),
+        (["block", "--name", "/tmp/x"], "name: '/tmp/x' is no folder below runs/"),
+        (["block", "--name", ""], "name: '' is no folder below runs/"),
         (["block", "--device", "tpu"], "device takes 'auto', 'cpu' or 'cuda'"),
     ],
 )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dominozoo_training.evaluation.arena import Result, Setting
 
 BAD_INPUT: Final = 2
+CTRL_C: Final = 130
+UNITS: Final = {"hand": "hands", "match": "matches"}
 
 app = typer.Typer(
     name="dominozoo",
@@ -85,13 +87,30 @@ def check_writable(path: str) -> None:
         raise PermissionError(f"json: {path} can't be written; name a file in a writable folder")
 
 
+def say_if_compiling() -> None:
+    """Say on stderr why the first start takes so long, if no compiled kernel is at hand."""
+    from dominozoo.line.batch import step_tables
+
+    cache = getattr(step_tables, "_cache", None)
+    if cache is None:  # plain Python
+        return
+    folder = cache.cache_path
+    if folder is None:
+        where = "name a writable folder in NUMBA_CACHE_DIR to keep them"
+    elif any(Path(folder).glob("*.nbi")):
+        return
+    else:
+        where = "once; this takes a while"
+    typer.echo(f"dominozoo: compiling the kernels, {where}", err=True)
+
+
 @app.command("list")
 def list_games() -> None:
     """Show the games with their options, and the scripted bots."""
     from rich.console import Console
     from rich.table import Table
 
-    from dominozoo.bots import DESCRIPTIONS
+    from dominozoo.bots import DESCRIPTIONS, TRUC_DESCRIPTIONS
     from dominozoo.rules import VARIANTS
 
     console = Console()
@@ -103,9 +122,9 @@ def list_games() -> None:
             first = ("", "")
         games.add_section()
     console.print(games)
-    bots = Table("bot", "how it plays")
+    bots = Table("bot", "how it plays the line games", "how it plays Domino Le Truc")
     for name, words in DESCRIPTIONS.items():
-        bots.add_row(name, words)
+        bots.add_row(name, words, TRUC_DESCRIPTIONS[name])
     console.print(bots)
 
 
@@ -137,6 +156,7 @@ def arena(
         entrants = [load_entrant(spec, setting.rules) for spec in split_players(players)]
         if json_file is not None:
             check_writable(json_file)
+        say_if_compiling()
         with progress_bar("arena") as progress:
             results = run_arena(setting.rules, entrants, deals, seed, unit, opening, progress)
         if json_file is not None:
@@ -168,8 +188,8 @@ def train(
 
     with needing("train"):
         from dominozoo_training.learning.config import ConfigError
-        from dominozoo_training.learning.start import RUNS, is_setting, plan
-        from dominozoo_training.learning.trainer import TrainingError
+        from dominozoo_training.learning.start import RUNS, is_setting, plan, run_folder
+        from dominozoo_training.learning.trainer import Stop, TrainingError
         from dominozoo_training.learning.trainer import train as run_training
         from dominozoo_training.policy.checkpoint import CheckpointError
 
@@ -181,10 +201,14 @@ def train(
     with refusing(ConfigError, CheckpointError, TrainingError, OSError):
         if name is not None and out is not None:
             raise ConfigError("give --name or --out, not both")
-        folder = RUNS / name if name is not None else out
+        folder = out if name is None else RUNS / run_folder(name)
         told, run = plan(game, words, config=config, out=folder, resume=resume, options=options)
         command = shlex.join(["dominozoo", *sys.argv[1:]])
-        run_training(told, run, resume=resume is not None, force=force, command=command)
+        say_if_compiling()
+        stop = Stop()
+        run_training(told, run, resume=resume is not None, force=force, command=command, stop=stop)
+    if stop.by == "SIGINT":
+        raise typer.Exit(CTRL_C)
 
 
 @contextmanager
@@ -205,7 +229,7 @@ def show_results(setting: Setting, results: list[Result]) -> None:
     from rich.table import Table
 
     table = Table(
-        title=f"{setting.rules}: {setting.unit}s, opening {setting.opening}, "
+        title=f"{setting.rules}: {UNITS[setting.unit]}, opening {setting.opening}, "
         f"{setting.deals} deals, seed {setting.seed}",
         caption=f"Even is {100 / setting.rules.sides:.1f} %. Intervals: 95 % over deals.",
     )
@@ -274,9 +298,12 @@ def export_bot(
         str | None, typer.Option("--id", help="Default: the game and the weights' checksum.")
     ] = None,
     version: Annotated[str, typer.Option(help="The bot's version.")] = "1",
+    force: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a policy as a bundle that other programs can play."""
     with refusing(ValueError, OSError, ImportError):
+        if out.is_file() and not force:
+            raise FileExistsError(f"out: {out} exists: name another file, or replace it by --force")
         with naming_extra("export"):
             from dominozoo_training.export.bundle import export_policy
             from dominozoo_training.policy.checkpoint import load_policy
@@ -344,6 +371,7 @@ def play(
         seed = fresh_seed() if seed is None else seed
         sitting = Sitting(rules, players, seed, hands, input, typer.echo)
     typer.echo(f"{rules}, seed {seed}")
+    say_if_compiling()
     sitting.play()
 
 
@@ -379,6 +407,7 @@ def watch(
         show = Show(rules, entrants, seed, hands)
         check_outputs(svg, gif)
         typer.echo(f"{rules}, seed {seed}: {', '.join(show.names)}\n")
+        say_if_compiling()
         count = run_show(show, say, svg, gif, delay)
     for what in filter(None, (svg, gif)):
         typer.echo(f"{what}: {count} pictures")

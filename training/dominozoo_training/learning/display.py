@@ -34,6 +34,7 @@ class Display:
         self.title = title
         self.console = console or Console(file=sys.stderr)
         self.results: Sequence[Result] = ()
+        self.even = 0.5
         self.live = Live(console=self.console, auto_refresh=False, transient=True)
         self.last_line = -math.inf
 
@@ -59,11 +60,12 @@ class Display:
             self.last_line = time.monotonic()
             self.say(self.line(figures))
 
-    def judged(self, results: Sequence[Result], *, final: bool = False) -> None:
-        """Take new win rates in; a terminal has them in its table until the end."""
-        self.results = results
+    def judged(self, results: Sequence[Result], even: float, *, final: bool = False) -> None:
+        """Take new win rates in, with the even one; a terminal has them in its table till the end."""
+        self.results, self.even = results, even
         if final or not self.console.is_terminal:
-            self.say("  " + ", ".join(rate(result) for result in results))
+            rates = ", ".join(rate(result) for result in results)
+            self.say(f"  {rates}; even is {100 * even:.4g} %")
 
     def say(self, text: str) -> None:
         """Print a line."""
@@ -87,6 +89,8 @@ class Display:
             table.add_row(name.replace("_", " "), f"{figures[name]:.4f}")
         for result in self.results:
             table.add_row(f"v {result.b}", rate(result).partition(" ")[2])
+        if self.results:
+            table.add_row("even", f"{100 * self.even:.4g} %")
         return table
 
 

@@ -76,6 +76,14 @@ def plan(
     return found, out if out is not None else RUNS / run_name(found)
 
 
+def run_folder(name: str) -> Path:
+    """The folder of ``--name`` below ``runs/``; ConfigError for one that would lie elsewhere."""
+    folder = Path(name)
+    if not name or folder.is_absolute() or not folder.parts or ".." in folder.parts:
+        raise ConfigError(f"name: {name!r} is no folder below {RUNS}/; --out takes any folder")
+    return folder
+
+
 def run_name(config: Config) -> str:
     """A folder's name for a game and seed: ``draw-players=3-seed=1``."""
     name = config.game.replace("(", "-").replace(")", "").replace(", ", "-")

@@ -68,12 +68,11 @@ class Stop:
 
 
 @contextmanager
-def stop_on_signals() -> Iterator[Stop]:
+def stop_on_signals(stop: Stop) -> Iterator[None]:
     """Turn SIGINT and SIGTERM into a wish to stop."""
-    stop = Stop()
     old = {number: signal.signal(number, stop.ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield stop
+        yield
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
@@ -87,6 +86,7 @@ def train(
     force: bool = False,
     display: Display | None = None,
     command: str = "",
+    stop: Stop | None = None,
 ) -> Path:
     """Train until the budget is used or somebody asks to stop.
 
@@ -97,9 +97,11 @@ def train(
         force: replace an earlier run in the folder.
         display: where progress is shown; None prints to standard error.
         command: how the run was started, for the card.
+        stop: says afterwards whether the run was stopped, and by what.
 
     Returns:
         The folder of the policy: ``run/policy``, or the last checkpoint of a run that was stopped.
+        A finished run that is resumed with the budget it had is left as it is.
 
     Raises:
         CheckpointError: the folder can't be written, holds a run already, or can't be resumed.
@@ -110,15 +112,27 @@ def train(
     learner = new_learner(config)
     if resume:
         restore(learner, last_checkpoint(run))
-    prepare(run, config, resume=resume, force=force)
     display = display or Display(f"{config.rules} in {run}")
-    with stop_on_signals() as stop, Metrics(run, learner.decisions) as metrics, display:
+    if resume and is_finished(learner, run):
+        display.say(f"finished already: {run / PUBLISHED}; a larger budget goes on")
+        return run / PUBLISHED
+    prepare(run, config, resume=resume, force=force)
+    stop = stop or Stop()
+    with stop_on_signals(stop), Metrics(run, learner.decisions) as metrics, display:
         loop(learner, run, metrics, display, stop)
         last = save(run, snapshot(learner), config.checkpoints.keep)
         if stop.by is not None:
             display.say(f"stopped by {stop.by}; to go on: dominozoo train --resume {run}")
             return last
         return publish(learner, run, metrics, display, command)
+
+
+def is_finished(learner: Learner, run: Path) -> bool:
+    """True if the budget is used and the policy that came of it is there, judged."""
+    published = run / PUBLISHED
+    if progress(learner) < 1 or not published.exists():
+        return False
+    return bool(read_meta(published).get("decisions") == learner.decisions)
 
 
 def prepare(run: Path, config: Config, *, resume: bool, force: bool) -> None:
@@ -266,7 +280,8 @@ def report(
         figures[f"{result.b}_low"] = result.low
         figures[f"{result.b}_high"] = result.high
     metrics.write(kind, learner.decisions, figures)
-    display.judged(results, final=kind == "final")
+    even = 1 / learner.config.rules.sides
+    display.judged(results, even, final=kind == "final")
 
 
 def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, command: str) -> Path:
