@@ -145,7 +145,8 @@ def insert_manifest() -> str:
     found = json.loads(json.dumps(load_bot("block").bundle.manifest))
     found["observation"]["fields"] = [*found["observation"]["fields"][:2], "..."]
     found["actions"]["tiles"] = [*found["actions"]["tiles"][:4], "..."]
-    return f"```json\n{json.dumps(found, indent=1)}\n```"
+    block = textwrap.indent(f"```json\n{json.dumps(found, indent=1)}\n```", "    ")
+    return f'??? example "manifest.json"\n\n{block}'
 
 
 def insert_commands() -> str:
