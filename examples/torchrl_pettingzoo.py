@@ -65,9 +65,10 @@ def mlp(outputs: int, gain: float, width: int = 128) -> nn.Sequential:
 def make_actor(net: nn.Module, *prefix: str) -> ProbabilisticActor:
     """The policy; its keys stand below GROUP in the environment, at the top in the loss."""
     logits = TensorDictModule(net, in_keys=[(*prefix, *SEEN)], out_keys=[(*prefix, "logits")])
+    distribution: Any = {"logits": (*prefix, "logits"), "mask": (*prefix, "action_mask")}
     return ProbabilisticActor(
         logits,
-        in_keys={"logits": (*prefix, "logits"), "mask": (*prefix, "action_mask")},
+        in_keys=distribution,
         out_keys=[(*prefix, "action")],
         distribution_class=MaskedCategorical,
         return_log_prob=True,
@@ -149,7 +150,7 @@ class Learner:
         for _ in range(4):
             for rows in torch.randperm(len(decisions)).split(512):
                 losses = self.loss(decisions[rows])
-                total = sum(value for key, value in losses.items() if key.startswith("loss_"))
+                total = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
                 self.optimiser.zero_grad()
                 total.backward()
                 nn.utils.clip_grad_norm_(self.loss.parameters(), 0.5)
@@ -163,7 +164,8 @@ def player(logits: nn.Module) -> Callable[[Array, Array], Array]:
     def act(observation: Array, mask: Array) -> Array:
         scores = logits(torch.from_numpy(observation))
         legal = torch.from_numpy(mask).bool()
-        return scores.masked_fill(~legal, -math.inf).argmax(dim=1).numpy()
+        chosen: Array = scores.masked_fill(~legal, -math.inf).argmax(dim=1).numpy()
+        return chosen
 
     return act
 

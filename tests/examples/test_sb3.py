@@ -34,7 +34,8 @@ def both(num_envs: int = 6, **arguments: Any) -> tuple[SeatVecEnv, Any]:
 def test_steps_are_those_of_the_tables() -> None:
     env, bare = both(opponents="easy", max_hands=1)
     assert env.seed(4) == [4, 5, 6, 7, 8, 9]
-    seen, (plain, info) = env.reset(), bare.reset(seed=4)
+    seen: Any = env.reset()
+    plain, info = bare.reset(seed=4)
     assert [one["seat"] for one in env.reset_infos] == info["seat"].tolist()
     returns, lengths, ended = np.zeros(6), np.zeros(6, int), 0
     for _ in range(30):
@@ -69,7 +70,7 @@ def test_an_episode_that_is_cut_says_so() -> None:
     env, _ = both(3, reward="match", max_hands=1, target=1000)
     env.seed(1)
     env.reset()
-    dones = np.zeros(3, np.bool_)
+    dones, infos = np.zeros(3, np.bool_), list[Any]()
     while not dones.any():
         _, _, dones, infos = env.step(get_action_masks(env).argmax(axis=1))
     assert [info["TimeLimit.truncated"] for info in infos if info] == [True] * dones.sum()
