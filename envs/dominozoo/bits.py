@@ -110,7 +110,8 @@ def _entries(context: Any, builder: Any, array: Any, value: Any, at: Any, lanes:
 
 def _store_wide(context: Any, builder: Any, row: Any, args: Any, vector: Any, lanes: int) -> Any:
     """Store a vector of smaller unsigned integers into ``row``, args (row, at, ...)."""
-    wide = builder.zext(vector, _vector(context.get_value_type(row.dtype), lanes))
+    widen = builder.uitofp if isinstance(row.dtype, types.Float) else builder.zext
+    wide = widen(vector, _vector(context.get_value_type(row.dtype), lanes))
     builder.store(wide, _entries(context, builder, row, args[0], args[1], lanes), align=1)
     return context.get_dummy_value()
 
