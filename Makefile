@@ -52,8 +52,7 @@ rllib: ## Run the RLlib example in an environment of its own, about 2 GB with to
 	$(RLLIB)/bin/python -m pytest tests/examples -k rllib
 
 docs: $(READY) ## Build the documentation into build/site; fails on a broken link or anchor
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
-	@echo "build/site/index.html"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build # --quiet would silence the warnings that strict counts
 
 golden: $(READY) ## Write the golden playthroughs anew; review what changed
 	$(BIN)/python tests/envs/test_golden.py
