@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, Unpack
 
 import numpy as np
@@ -45,6 +46,8 @@ from dominozoo.truc.table import TABLE as TRUC_TABLE
 
 REWARDS: Final = ("hand", "match")
 VIEWS: Final = ("observation", "mask", "turn")
+RESULTS: Final = ("reward", "hands_ended", "terminated", "truncated", "forced")
+_ARRAYS: Final = attrgetter(*VIEWS, *RESULTS)  # in the order of the kernels
 
 
 class Family(NamedTuple):
@@ -188,13 +191,15 @@ class Tables:
         self._max_hands, self._by_match = check_reward(reward, max_hands)
         self.auto_forced = auto_forced
         self.checked = checked
-        family = FAMILIES[self.rules.variant.family]
+        self._family = self.rules.variant.family
+        family = FAMILIES[self._family]
         self.packed = family.pack(self.rules)
         self.num_actions = family.num_actions(self.rules)
         self.layout = family.layout
         self.one_hot = one_hot
         self.records = np.zeros(int(num_tables), family.table)
         self._crew = Crew(check_threads(threads))
+        self._parts = slices(len(self), self.threads)
         self._specs = self._array_specs()
         given = self._as_buffers(into, VIEWS)
         for name, (dtype, shape) in self._specs.items():
@@ -209,7 +214,7 @@ class Tables:
     @property
     def _batch(self) -> Any:
         """The family's kernels; a module can't be copied, so the tables don't hold it."""
-        return FAMILIES[self.rules.variant.family].batch
+        return FAMILIES[self._family].batch
 
     def __len__(self) -> int:
         return int(self.records.shape[0])
@@ -290,7 +295,7 @@ class Tables:
             ValueError: an array that doesn't fit.
         """
         vars(self).update(self._as_buffers(into, VIEWS))
-        self._crew.run(self._observe_part, slices(len(self), self.threads))
+        self._share(self._observe_rows, self.records, self.observation, self.mask, self.turn)
 
     def step(self, actions: npt.NDArray[Any], **into: Unpack[Buffers]) -> None:
         """Make one move on every table and write what follows into the arrays.
@@ -309,49 +314,40 @@ class Tables:
                 f"actions must be integers of shape ({len(self)},), "
                 f"not {actions.dtype} of shape {actions.shape}"
             )
-        given = self._as_buffers(into, tuple(self._specs)) if into else {}
-        parts = slices(len(self), self.threads)
+        given = self._as_buffers(into, VIEWS + RESULTS) if into else {}
         if self.checked:
-            self._refuse_illegal(actions, parts)
+            self._refuse_illegal(actions)
         vars(self).update(given)
-        self._crew.run(lambda part: self._step_part(actions, part), parts)
+        self._share(self._step_rows, self.records, actions, *_ARRAYS(self))
+
+    def _share(self, work: Callable[..., Any], *arrays: npt.NDArray[Any]) -> list[Any]:
+        """Call ``work`` with the rows of each thread; what it returns, in their order."""
+        if len(self._parts) == 1:  # slicing takes longer than playing a few tables
+            return [work(*arrays)]
+        return self._crew.run(lambda part: work(*[array[part] for array in arrays]), self._parts)
 
     def _scratch(self) -> npt.NDArray[np.int16] | None:
         """Room for one observation before it becomes one-hot; None where it stays as it is."""
         return np.empty(self.layout.size, np.int16) if self.one_hot else None
 
-    def _observe_part(self, part: slice) -> None:
-        arrays = [array[part] for array in (self.observation, self.mask, self.turn)]
-        self._batch.observe_tables(self.records[part], self.packed, *arrays, self._scratch())
+    def _observe_rows(self, records: Any, *arrays: Any) -> None:
+        self._batch.observe_tables(records, self.packed, *arrays, self._scratch())
 
-    def _step_part(self, actions: npt.NDArray[Any], part: slice) -> None:
-        self._batch.step_tables(
-            self.records[part],
-            self.packed,
-            actions[part],
-            self._max_hands,
-            self._by_match,
-            int(self.auto_forced),
-            self.observation[part],
-            self.mask[part],
-            self.turn[part],
-            self.reward[part],
-            self.hands_ended[part],
-            self.terminated[part],
-            self.truncated[part],
-            self.forced[part],
-            self._scratch(),
-        )
+    def _step_rows(self, records: Any, actions: Any, *arrays: Any) -> None:
+        options = (self._max_hands, self._by_match, int(self.auto_forced))
+        self._batch.step_tables(records, self.packed, actions, *options, *arrays, self._scratch())
 
-    def _refuse_illegal(self, actions: npt.NDArray[Any], parts: list[slice]) -> None:
-        first_illegal = self._batch.first_illegal
-        found = self._crew.run(
-            lambda part: first_illegal(self.records[part], self.packed, actions[part]), parts
-        )
-        for part, at in zip(parts, found, strict=True):
+    def _first_illegal(self, records: Any, actions: Any) -> int:
+        return int(self._batch.first_illegal(records, self.packed, actions))
+
+    def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
+        found = self._share(self._first_illegal, self.records, actions)
+        if max(found) < 0:
+            return
+        for part, at in zip(self._parts, found, strict=True):
             if at < 0:
                 continue
-            table = part.start + int(at)
+            table = int(part.start) + at
             legal = np.flatnonzero(self.mask[table]).tolist()
             raise ValueError(
                 f"table {table}: action {int(actions[table])} is illegal for seat "

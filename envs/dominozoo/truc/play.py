@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.bits import bits, lowest
+from dominozoo.bits import bits, nth
 from dominozoo.compiler import njit
 from dominozoo.tiles import ALL_TILES, TILE_COUNT
 from dominozoo.truc.table import (
@@ -75,9 +75,7 @@ def is_legal(t: Any, rules: Any, action: Any) -> Any:
 def random_legal(t: Any, rules: Any, word: Any) -> Any:
     """The legal action that a random word of 32 bits chooses, in the order of the ids."""
     mask = legal_mask(t, rules)
-    for _ in range((word * bits(mask)) >> 32):
-        mask &= mask - 1
-    return lowest(mask)
+    return nth(mask, (word * bits(mask)) >> 32)
 
 
 @njit(cache=True)

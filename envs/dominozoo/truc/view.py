@@ -7,12 +7,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.bits import lowest, spread_tiles8, spread_tiles16
+from dominozoo.bits import lowest, spread_actions, spread_tiles
 from dominozoo.compiler import njit
 from dominozoo.fields import TRUC_LAYOUT
-from dominozoo.tiles import ALL_TILES, TILE_COUNT
+from dominozoo.tiles import TILE_COUNT
 from dominozoo.truc.lanes import word_of, write_word
-from dominozoo.truc.play import CALLING, PROPOSE, legal_mask
+from dominozoo.truc.play import ACTIONS, legal_mask
 from dominozoo.truc.table import (
     CLASS,
     CLASSES,
@@ -88,14 +88,14 @@ def relative(seat: Any, me: Any) -> Any:
 def observe_hand(t: Any, me: Any, row: Any) -> None:
     """The observer's tiles left and his own discards."""
     hand = np.int64(t.hands[me])
-    spread_tiles16(hand, row, HAND)
+    spread_tiles(hand, row, HAND)
     for kind in range(CLASSES):
         row[HAND_CLASSES + kind] = 0
     hand |= _NONE
     for _ in range(HAND_SIZE):
         row[_CLASS_COLUMN[lowest(hand)]] += 1
         hand &= hand - 1
-    spread_tiles16(np.int64(t.discards[me]), row, DISCARDS)
+    spread_tiles(np.int64(t.discards[me]), row, DISCARDS)
 
 
 @njit(cache=True, inline="always")
@@ -131,8 +131,4 @@ def observe_plays(t: Any, me: Any, row: Any) -> None:
 @njit(cache=True)
 def write_mask(t: Any, rules: Any, row: Any) -> None:
     """Write the legal actions of the seat to move into ``row``, int8 (60,)."""
-    mask = legal_mask(t, rules)
-    spread_tiles8(mask & ALL_TILES, row, 0)
-    spread_tiles8(mask >> CALLING & ALL_TILES, row, CALLING)
-    for k in range(4):
-        row[PROPOSE + k] = mask >> (PROPOSE + k) & 1
+    spread_actions(legal_mask(t, rules), row, 0, ACTIONS)
