@@ -18,9 +18,9 @@ import numpy as np
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-# A thread is woken in the time that a kernel needs for some hundred tables, so fewer rows than
-# these for each aren't worth it.
-ROWS_A_THREAD: Final = 512
+# A thread is woken in the time that a kernel needs for some hundred tables, more on a busy machine,
+# so fewer rows than these for each aren't worth it.
+ROWS_A_THREAD: Final = 1024
 
 
 def check_threads(threads: Any) -> int:

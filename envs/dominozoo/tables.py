@@ -320,11 +320,12 @@ class Tables:
         vars(self).update(given)
         self._share(self._step_rows, self.records, actions, *_ARRAYS(self))
 
-    def _share(self, work: Callable[..., Any], *arrays: npt.NDArray[Any]) -> list[Any]:
-        """Call ``work`` with the rows of each thread; what it returns, in their order."""
+    def _share(self, work: Callable[..., None], *arrays: npt.NDArray[Any]) -> None:
+        """Call ``work`` with the rows of each thread."""
         if len(self._parts) == 1:  # slicing takes longer than playing a few tables
-            return [work(*arrays)]
-        return self._crew.run(lambda part: work(*[array[part] for array in arrays]), self._parts)
+            work(*arrays)
+        else:
+            self._crew.run(lambda part: work(*[array[part] for array in arrays]), self._parts)
 
     def _scratch(self) -> npt.NDArray[np.int16] | None:
         """Room for one observation before it becomes one-hot; None where it stays as it is."""
@@ -337,17 +338,10 @@ class Tables:
         options = (self._max_hands, self._by_match, int(self.auto_forced))
         self._batch.step_tables(records, self.packed, actions, *options, *arrays, self._scratch())
 
-    def _first_illegal(self, records: Any, actions: Any) -> int:
-        return int(self._batch.first_illegal(records, self.packed, actions))
-
     def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
-        found = self._share(self._first_illegal, self.records, actions)
-        if max(found) < 0:
-            return
-        for part, at in zip(self._parts, found, strict=True):
-            if at < 0:
-                continue
-            table = int(part.start) + at
+        # Not shared: it takes less time than waking a thread does.
+        table = int(self._batch.first_illegal(self.records, self.packed, actions))
+        if table >= 0:
             legal = np.flatnonzero(self.mask[table]).tolist()
             raise ValueError(
                 f"table {table}: action {int(actions[table])} is illegal for seat "
