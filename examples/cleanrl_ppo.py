@@ -32,7 +32,7 @@ class Args:
 
     seed: int = 1
     opponents: str = "random"
-    total_steps: int = 800_000  # decisions
+    total_steps: int = 2_000_000  # decisions
     num_envs: int = 256
     num_steps: int = 64
     width: int = 128

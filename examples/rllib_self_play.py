@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
     args = parser.parse_args()
     if args.quick:
-        args.iterations, args.batch, args.deals = 2, 1024, 500
+        args.iterations, args.batch, args.deals = 2, 512, 500
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     start = time.perf_counter()
     algorithm = make_algorithm(args.seed, args.batch)

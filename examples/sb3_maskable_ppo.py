@@ -83,7 +83,7 @@ def main() -> None:
     """Learn, save, load, measure, play."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=800_000, help="decisions to learn from")
+    parser.add_argument("--steps", type=int, default=2_000_000, help="decisions to learn from")
     parser.add_argument("--tables", type=int, default=256)
     parser.add_argument("--opponents", default="random", help="whom it learns against")
     parser.add_argument("--deals", type=int, default=20_000, help="of the measurement")
