@@ -27,5 +27,5 @@ def test_a_rollout_of_tensors_is_filled_step_by_step() -> None:
 
 def test_a_tensor_that_learns_is_refused() -> None:
     learns = torch.zeros(COUNT, 295, requires_grad=True)
-    with pytest.raises(ValueError, match="observation can't be shared with NumPy: .*grad"):
+    with pytest.raises(ValueError, match=r"observation can't be shared with NumPy: .*grad"):
         Tables("block", COUNT, seed=1, one_hot=True, observation=learns)
