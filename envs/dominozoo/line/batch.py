@@ -27,6 +27,7 @@ from dominozoo.line.score import (
     CUT,
     HAND_ENDED,
     MATCH_OVER,
+    end_hand,
     finish,
     next_hand,
 )
@@ -65,7 +66,7 @@ def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
             start_match(tables[i], packed[0], posers[i])
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def write_row(t: Any, rules: Any, observation: Any, i: Any, scratch: Any) -> None:
     """Write row i as it is; given a scratch, int16 (layout size,), as one-hot float32."""
     if scratch is None:
@@ -106,7 +107,7 @@ def deal_on(t: Any, rules: Any, status: Any) -> None:
         next_hand(t, rules)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def play_on(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
     """Make a move and deal what comes next: the next hand, or a new match."""
     status = finish(t, rules, action, max_hands, by_match, reward)
@@ -282,7 +283,6 @@ def random_play(tables: Any, packed: Any, words: Any, moves: Any, counts: Any) -
             ended: 3 out, 4 block, 5 tie; 6..9 hands won by seat; 10 points won (French: penalties).
     """
     rules = packed[0]
-    reward = np.zeros(4, np.float64)
     for i in range(tables.shape[0]):
         t = tables[i]
         word, left, may_coast = np.int64(words[i]), np.int64(moves), not rules.cross
@@ -292,9 +292,10 @@ def random_play(tables: Any, packed: Any, words: Any, moves: Any, counts: Any) -
                 may_coast = before_last > 0
                 left = before_last if may_coast else left
             word = xorshift32(word)
-            status = finish(t, rules, random_move(t, rules, word), 0, 1, reward)
+            how = apply(t, rules, random_move(t, rules, word))
             left -= 1
-            if status != 0:
+            if how != 0:
+                status = end_hand(t, rules, how)
                 count_hand(t, status, counts)
                 deal_on(t, rules, status)
         words[i] = word

@@ -106,7 +106,7 @@ def legal_poses(t: Any, rules: Any) -> Any:
     return np.int64(t.hands[t.turn]) | leave << EXTRA
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def legal_ids(t: Any, rules: Any) -> Any:
     """Legal actions of the seat to move as two words, see SPLIT; 0 when the match is over."""
     none = np.int64(0)
@@ -168,7 +168,7 @@ def next_seat(t: Any, rules: Any) -> Any:
     return 0 if seat == rules.players else seat
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def apply(t: Any, rules: Any, action: Any) -> Any:
     """Make a legal move; returns 0, or how the hand ended: OUT or BLOCK.
 
@@ -236,7 +236,7 @@ def show_lacks(t: Any, rules: Any, seat: Any) -> None:
             t.lacks[seat] |= number
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def lay(t: Any, rules: Any, tile: Any, end: Any) -> Any:
     """Lay a tile at an end; returns OUT when it was the seat's last tile, else 0."""
     seat = np.uint8(t.turn)  # unsigned: no test for an index that counts from the end

@@ -88,7 +88,7 @@ def block_winner(t: Any, rules: Any) -> Any:
             best, side = count, np.int64(side_of(rules, seat))
         elif count == best and side_of(rules, seat) != side:
             side = np.int64(NOBODY)
-    if side == NOBODY:
+    if side == NOBODY or rules.sides == rules.players:
         return side
     fewest, winner = np.int64(1 << 20), np.int64(NOBODY)
     for k in range(rules.players):
@@ -281,6 +281,22 @@ def match_reward(t: Any, rules: Any, reward: Any) -> None:
 
 
 @njit(cache=True)
+def settle(t: Any, rules: Any, how: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
+    """Score a hand that ended by ``how`` (OUT or BLOCK); the rest as :func:`finish`."""
+    status = end_hand(t, rules, how)
+    if by_match == 0:
+        hand_reward(t, rules, reward)
+    elif status & MATCH_OVER != 0:
+        match_reward(t, rules, reward)
+    if status & MATCH_OVER == 0 and max_hands > 0 and t.hand_number >= max_hands:
+        status |= CUT
+    if status & (MATCH_OVER | CUT) != 0:
+        t.phase = OVER
+        t.turn = NOBODY
+    return status
+
+
+@njit(cache=True, forceinline=True)
 def finish(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
     """Make a legal move and score the hand if it ended; nothing is dealt.
 
@@ -296,19 +312,7 @@ def finish(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, rewar
         0, or HAND_ENDED with MATCH_OVER or CUT when the episode ends; then ``phase`` is OVER.
     """
     how = apply(t, rules, action)
-    if how == 0:
-        return 0
-    status = end_hand(t, rules, how)
-    if by_match == 0:
-        hand_reward(t, rules, reward)
-    elif status & MATCH_OVER != 0:
-        match_reward(t, rules, reward)
-    if status & MATCH_OVER == 0 and max_hands > 0 and t.hand_number >= max_hands:
-        status |= CUT
-    if status & (MATCH_OVER | CUT) != 0:
-        t.phase = OVER
-        t.turn = NOBODY
-    return status
+    return 0 if how == 0 else settle(t, rules, how, max_hands, by_match, reward)
 
 
 @njit(cache=True)

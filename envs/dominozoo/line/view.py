@@ -46,7 +46,7 @@ LOCKS: Final[npt.NDArray[np.int64]] = np.array(
 )
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
     """Write what seat ``me`` may know into ``row``, int16 of length ``LINE_LAYOUT.size``."""
     spread_tiles(np.int64(t.hands[np.uint8(me)]), row, HAND)
@@ -87,7 +87,7 @@ def as_row(word: Any) -> Any:
     return pairs & 0x3FFF | pairs >> 2 & 0x3FFF << 14
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def observe_seats(t: Any, rules: Any, me: Any, row: Any) -> None:
     """What is known of each seat; seats that the game lacks stay 0."""
     me, players = np.int64(me), rules.players
