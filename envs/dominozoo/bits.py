@@ -97,6 +97,22 @@ def _borrowed_row(typing_context: Any, matrix: Any, index: Any) -> Any:
     return row_type(matrix, types.int64), generate
 
 
+def _fetch_ahead(typing_context: Any, array: Any, index: Any) -> Any:
+    """Ask for the first line of cache of an entry that is wanted soon; past the end it is no harm."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = _arrays.make_array(array)(context, builder, args[0])
+        at = builder.mul(args[1], source.itemsize)
+        line = _tools.pointer_add(builder, source.data, at)
+        small = _ir.IntType(32)
+        kind = _ir.FunctionType(_ir.VoidType(), [line.type, small, small, small])
+        fetch = _tools.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(fetch, [line, small(0), small(3), small(1)])  # to read, to keep, data
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), generate
+
+
 def _vector(lane: Any, count: int) -> Any:
     return _ir.VectorType(lane, count)
 
@@ -110,8 +126,7 @@ def _entries(context: Any, builder: Any, array: Any, value: Any, at: Any, lanes:
 
 def _store_wide(context: Any, builder: Any, row: Any, args: Any, vector: Any, lanes: int) -> Any:
     """Store a vector of smaller unsigned integers into ``row``, args (row, at, ...)."""
-    widen = builder.uitofp if isinstance(row.dtype, types.Float) else builder.zext
-    wide = widen(vector, _vector(context.get_value_type(row.dtype), lanes))
+    wide = builder.zext(vector, _vector(context.get_value_type(row.dtype), lanes))
     builder.store(wide, _entries(context, builder, row, args[0], args[1], lanes), align=1)
     return context.get_dummy_value()
 
@@ -194,6 +209,10 @@ def _plain_row_of(matrix: Any, index: Any) -> Any:
     return matrix[index]
 
 
+def _plain_fetch_ahead(array: Any, index: Any) -> None:
+    pass
+
+
 def _plain_bits(mask: Any) -> Any:
     return int(mask).bit_count()
 
@@ -246,6 +265,8 @@ def _plain_load_word(source: Any) -> Any:
 # Row of a C-ordered matrix that outlives it. `matrix[index]` counts references atomically, 40 ns
 # each time it is handed to a function: more than writing an action mask takes.
 row_of: Final = _or_plain(_borrowed_row, _plain_row_of)
+
+fetch_ahead: Final = _or_plain(_fetch_ahead, _plain_fetch_ahead)
 
 # Number of ones in a mask.
 bits: Final = _or_plain(_count_ones, _plain_bits)
