@@ -227,8 +227,9 @@ def test_records_can_be_put_back_to_undo() -> None:
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments: dict[str, Any], text: str) -> None:
+    usual: dict[str, Any] = {"game": "block", "num_tables": 4}
     with pytest.raises(ValueError, match=text):
-        Tables(**{"game": "block", "num_tables": 4, **arguments})
+        Tables(**(usual | arguments))
 
 
 @pytest.mark.parametrize(
