@@ -42,7 +42,7 @@ class Heaviest:
 
 def play_hand(players: dict[str, Player], seed: int) -> dict[str, float]:
     """Play one hand; returns everybody's reward, positive for the winner."""
-    env: Any = block_v0.env(max_hands=1)  # PettingZoo's types know no step(None)
+    env = block_v0.env(max_hands=1)
     env.reset(seed=seed)
     total = dict.fromkeys(env.possible_agents, 0.0)
     for agent in env.agent_iter():

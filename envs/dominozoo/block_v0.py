@@ -31,9 +31,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-
-from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.aec import TableEnv, metadata, wrap
+from dominozoo.guard import Guard
 from dominozoo.manual import manual
 
 __doc__ = manual("block", __doc__)
@@ -46,8 +45,8 @@ class raw_env(TableEnv):
     metadata = metadata("block")
 
 
-def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
-    """Block with PettingZoo's wrappers: an illegal action ends the episode at -1.
+def env(**options: Any) -> Guard:
+    """Block, guarded as PettingZoo's wrappers do: an illegal action ends it at -1.
 
     Args:
         **options: as the manual above says.

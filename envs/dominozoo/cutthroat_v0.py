@@ -30,9 +30,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-
-from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.aec import TableEnv, metadata, wrap
+from dominozoo.guard import Guard
 from dominozoo.manual import manual
 
 __doc__ = manual("cutthroat", __doc__)
@@ -45,8 +44,8 @@ class raw_env(TableEnv):
     metadata = metadata("cutthroat")
 
 
-def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
-    """Jamaican Cutthroat with PettingZoo's wrappers: an illegal action ends the episode at -1.
+def env(**options: Any) -> Guard:
+    """Jamaican Cutthroat, guarded as PettingZoo's wrappers do: an illegal action ends it at -1.
 
     Args:
         **options: as the manual above says.

@@ -39,9 +39,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
-
-from dominozoo.aec import Observation, TableEnv, metadata, wrap
+from dominozoo.aec import TableEnv, metadata, wrap
+from dominozoo.guard import Guard
 from dominozoo.manual import manual
 
 __doc__ = manual("truc", __doc__)
@@ -54,8 +53,8 @@ class raw_env(TableEnv):
     metadata = metadata("truc")
 
 
-def env(**options: Any) -> OrderEnforcingWrapper[str, Observation, int]:
-    """Domino Le Truc with PettingZoo's wrappers: an illegal action ends the episode at -1.
+def env(**options: Any) -> Guard:
+    """Domino Le Truc, guarded as PettingZoo's wrappers do: an illegal action ends it at -1.
 
     Args:
         **options: as the manual above says.

@@ -178,7 +178,7 @@ def test_it_plays_a_match_behind_pettingzoo(bot: Bot) -> None:
         greedy = agent == "player_0"
         action = None if over else bot.act(observation, greedy=greedy, rng=rng)
         assert over or isinstance(action, int)
-        env.step(action)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        env.step(action)
         moves += not over
     assert moves > 10
 

@@ -57,7 +57,7 @@ CASES: Final[dict[str, str]] = {
     "step": "Tables.step: observation, mask, reward; the choice isn't timed",
     "step_float32": "the same with one-hot float32 features",
     "step_threads": "step with two threads, and as step_wall with one, by the wall clock",
-    "raw_env": "AEC, last and step, without PettingZoo's wrappers",
+    "raw_env": "AEC, last and step, bare",
     "env": "AEC, last and step, as users get it",
     "vector_env": "Gymnasium, learning seats' decisions against hard bots",
     "bot": "decisions of each scripted bot; bot:hard asks for one",
