@@ -16,7 +16,7 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,11 +116,18 @@ def insert_options(*names: str) -> str:
     for name in names:
         takers = [game for game, v in VARIANTS.items() if name in v.options]
         option = VARIANTS[takers[0]].options[name]
-        games = ", ".join(f"[`{game}`](../games/{game}.md)" for game in takers)
         words = manual.values(name, option) if option.says else f"`{name}`: {option.meaning}."
-        default = f"Default `{option.default!r}`; taken by {games}."
-        parts.append(f"### `{name}`\n\n{words}\n\n{default}")
+        parts.append(f"### `{name}`\n\n{words}\n\n{defaults(name, takers)}")
     return "\n\n".join(parts)
+
+
+def defaults(name: str, takers: Sequence[str]) -> str:
+    """An option's default and values, game by game."""
+    rows = []
+    for game in takers:
+        option = VARIANTS[game].options[name]
+        rows.append((f"[`{game}`](../games/{game}.md)", f"`{option.default!r}`", option.takes()))
+    return manual.table(("game", "default", "takes"), rows)
 
 
 def insert_games() -> str:

@@ -37,13 +37,24 @@ def hooks() -> Any:
 def test_an_insert_gives_what_it_names(hooks: Any, page: Path, words: str) -> None:
     name, *rest = words.split()
     text = hooks.INSERTS[name](*rest)
-    assert any(mark in text for mark in ("| --- |", "```", "Default `"))
+    assert any(mark in text for mark in ("| --- |", "```"))
 
 
 def test_every_option_is_explained_on_a_page_of_rules(hooks: Any) -> None:
     asked = {w for _, words in INSERTED for w in words.split() if words.startswith("options")}
     options = {name for v in VARIANTS.values() for name in v.options}
     assert options - {"players"} <= asked
+
+
+def test_an_option_is_told_with_each_game_s_own_default_and_values(hooks: Any) -> None:
+    for name in {name for v in VARIANTS.values() for name in v.options}:
+        rows = [line for line in hooks.insert_options(name).splitlines() if "](../games/" in line]
+        cells = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+        assert cells == [
+            [f"[`{game}`](../games/{game}.md)", f"`{o.default!r}`", o.takes()]
+            for game, v in VARIANTS.items()
+            for o in filter(None, [v.options.get(name)])
+        ]
 
 
 def test_every_command_is_told_with_its_arguments(hooks: Any) -> None:
