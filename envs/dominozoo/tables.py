@@ -327,16 +327,20 @@ class Tables:
         else:
             self._crew.run(lambda part: work(*[array[part] for array in arrays]), self._parts)
 
-    def _scratch(self) -> npt.NDArray[np.int16] | None:
-        """Room for one observation before it becomes one-hot; None where it stays as it is."""
-        return np.empty(self.layout.size, np.int16) if self.one_hot else None
+    def _rows(self, observation: Any) -> tuple[Any, Any]:
+        """What the kernels take: the rows, None; or a row to work in, and the one-hot rows."""
+        if not self.one_hot:
+            return observation, None
+        return np.empty((1, self.layout.size), np.int16), observation
 
-    def _observe_rows(self, records: Any, *arrays: Any) -> None:
-        self._batch.observe_tables(records, self.packed, *arrays, self._scratch())
+    def _observe_rows(self, records: Any, observation: Any, *arrays: Any) -> None:
+        rows, one_hot = self._rows(observation)
+        self._batch.observe_tables(records, self.packed, rows, *arrays, one_hot)
 
-    def _step_rows(self, records: Any, actions: Any, *arrays: Any) -> None:
+    def _step_rows(self, records: Any, actions: Any, observation: Any, *arrays: Any) -> None:
+        rows, one_hot = self._rows(observation)
         options = (self._max_hands, self._by_match, int(self.auto_forced))
-        self._batch.step_tables(records, self.packed, actions, *options, *arrays, self._scratch())
+        self._batch.step_tables(records, self.packed, actions, *options, rows, *arrays, one_hot)
 
     def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
         # Not shared: it takes less time than waking a thread does.

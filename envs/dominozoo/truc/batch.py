@@ -45,25 +45,29 @@ def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
 
 
 @njit(cache=True, inline="always")
-def write_row(t: Any, rules: Any, observation: Any, i: Any, scratch: Any) -> None:
-    """Write row i as it is; given a scratch, int16 (layout size,), as one-hot float32."""
-    if scratch is None:
+def write_row(t: Any, rules: Any, observation: Any, i: Any, one_hot: Any) -> None:
+    """Write row i of ``observation``; given ``one_hot``, float32 (B, columns), its row i.
+
+    ``observation`` has a single row then, to work in: the same type, so nothing is compiled twice.
+    """
+    if one_hot is None:
         observe(t, rules, t.turn, row_of(observation, i))
     else:
-        observe(t, rules, t.turn, scratch)
-        expand_truc(scratch, row_of(observation, i))
+        row = row_of(observation, 0)
+        observe(t, rules, t.turn, row)
+        expand_truc(row, row_of(one_hot, i))
 
 
 @njit(cache=True, nogil=True)
 def observe_tables(
-    tables: Any, packed: Any, observation: Any, mask: Any, turn: Any, scratch: Any = None
+    tables: Any, packed: Any, observation: Any, mask: Any, turn: Any, one_hot: Any = None
 ) -> None:
     """Write observation and mask of each table's seat to move, and that seat."""
     rules = packed[0]
     for i in range(tables.shape[0]):
         t = tables[i]
         turn[i] = t.turn
-        write_row(t, rules, observation, i, scratch)
+        write_row(t, rules, observation, i, one_hot)
         write_mask(t, rules, row_of(mask, i))
 
 
@@ -103,7 +107,7 @@ def step_tables(
     terminated: Any,
     truncated: Any,
     forced: Any,
-    scratch: Any = None,
+    one_hot: Any = None,
 ) -> None:
     """Step every table by its action, deal, write what follows.
 
@@ -123,7 +127,7 @@ def step_tables(
         terminated[i] = status & MATCH_OVER != 0 or (cut and by_match == 0)
         truncated[i] = cut and by_match != 0
         turn[i] = t.turn
-        write_row(t, rules, observation, i, scratch)
+        write_row(t, rules, observation, i, one_hot)
         write_mask(t, rules, row_of(mask, i))
 
 
