@@ -55,7 +55,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
     * ``hands_ended``: int, hands that ended in this step;
     * ``rewards``: float64 (players,), everybody's rewards of this step;
     * ``hands``: a list of what these hands were, each as ``view()["last_hand"]`` tells it;
-    * ``illegal``: why the action was illegal, if it was;
+    * ``illegal``: why the action was illegal, if it was; it ended the episode at -1;
     * at the end ``match_over``: bool, ``winners``: bool (sides,), ``scores``: int64 (sides,), and
       ``is_success``: bool, the match was won, or an episode cut by ``max_hands`` gave more than 0.
 
@@ -174,6 +174,9 @@ class SeatEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, Json]:
         """Make the learning seat's move and play on to its next decision.
+
+        An illegal action moves nothing and ends the episode: reward -1, terminated, and
+        ``info["illegal"]`` says why.
 
         Returns:
             (observation, reward, terminated, truncated, info).

@@ -52,7 +52,7 @@ class SeatVecEnv(VecEnv):
     * ``episode``: as a ``Monitor`` has it: "r" return, "l" decisions, "t" seconds since the start;
     * ``terminal_observation``: float32 (layout columns,);
     * ``TimeLimit.truncated``: bool, ``max_hands`` cut the match (``reward="match"`` alone);
-    * what :class:`SeatEnv` tells at an episode's end: ``is_success`` and so on.
+    * what :class:`SeatEnv` tells at an episode's end: ``is_success``, ``illegal`` and so on.
 
     Attributes:
         layout: the fields of the observation.
@@ -100,7 +100,14 @@ class SeatVecEnv(VecEnv):
         self._actions = np.asarray(actions)
 
     def step_wait(self) -> tuple[Floats, Floats, Bools, list[Json]]:
-        """Make the moves; returns (observation, rewards, dones, infos)."""
+        """Make the moves; returns (observation, rewards, dones, infos).
+
+        An illegal action ends its table's episode with reward -1 and an info that holds
+        ``illegal``.
+
+        Raises:
+            ValueError: wrong shape or type, or an id out of range; nothing has moved then.
+        """
         observation, rewards, terminated, truncated, info = self.env.step(self._actions)
         done = terminated | truncated
         self._returns += rewards

@@ -281,6 +281,9 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
     def step(self, actions: Array) -> Step:
         """Make the learning seats' moves and play on to their next decisions.
 
+        An illegal action ends its table's episode: reward -1, terminated, and ``illegal`` stands
+        in the info that tells of the end. The other tables play on.
+
         Args:
             actions: integers (num_envs,).
 
