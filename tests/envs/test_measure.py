@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,47 @@ def test_wrong_numbers_of_deals(deals: Any) -> None:
 def test_an_illegal_choice_is_refused() -> None:
     with pytest.raises(ValueError, match="the policy chose 57, which is illegal"):
         win_rate(lambda seen, mask: np.full(len(mask), 57), "block", deals=5, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (lambda seen, mask: mask.argmax(axis=1) + 0.5, "float64 of shape (10,)"),
+        (lambda seen, mask: mask.argmax(axis=1)[:1], "int64 of shape (1,)"),
+        (lambda seen, mask: mask.argmax(axis=1)[:-1], "int64 of shape (9,)"),
+        (lambda seen, mask: mask.argmax(axis=1)[:, None], "int64 of shape (10, 1)"),
+        (lambda seen, mask: 0, "int64 of shape ()"),
+        (lambda seen, mask: math.nan, "float64 of shape ()"),
+        (lambda seen, mask: mask.any(axis=1), "bool of shape (10,)"),
+        (lambda seen, mask: None, "NoneType of shape ()"),
+    ],
+)
+def test_a_policy_returns_an_integer_a_position(answer: Any, found: str) -> None:
+    wanted = f"policy must return integers of shape (10,), not {found}"
+    with pytest.raises(ValueError, match=f"^{re.escape(wanted)}$"):
+        win_rate(answer, "block", deals=10, seed=1)
+
+
+def test_answers_of_uneven_lengths() -> None:
+    with pytest.raises(ValueError, match=r"policy must return integers of shape \(2,\): "):
+        win_rate(lambda seen, mask: [[1], [1, 2]], "block", deals=2, seed=1)
+
+
+@pytest.mark.parametrize("action", [-1, 58, 1 << 40])
+def test_actions_that_no_game_has(action: int) -> None:
+    with pytest.raises(ValueError, match=f"the policy chose {action}, which is none of 0..57"):
+        win_rate(lambda seen, mask: np.full(len(mask), action), "block", deals=5, seed=1)
+
+
+@pytest.mark.parametrize(
+    "fixed", [{"max_hands": 1}, {"seat": 0}, {"reward": "match"}, {"num_envs": 4}]
+)
+def test_what_a_win_rate_is_made_of_cannot_be_given(fixed: Json) -> None:
+    with pytest.raises(ValueError, match=f"win_rate takes no {next(iter(fixed))}: single hands"):
+        win_rate(first, "block", deals=5, seed=1, **fixed)
+
+
+def test_a_policy_is_a_function() -> None:
+    policy: Any = "easy"
+    with pytest.raises(ValueError, match=r"policy must be a function .*, not 'easy'"):
+        win_rate(policy, "block", deals=5, seed=1)

@@ -25,6 +25,8 @@ Array = npt.NDArray[Any]
 Policy = Callable[[Array, Array], Any]
 
 Z95: Final = 1.96
+# Arguments of the environments that are fixed here.
+FIXED: Final = ("num_envs", "seat", "reward", "max_hands", "autoreset_mode", "render_mode")
 
 
 class WinRate(NamedTuple):
@@ -75,8 +77,16 @@ def win_rate(
         **options: the game's options.
 
     Raises:
-        ValueError: arguments that can't be, or an illegal action.
+        ValueError: arguments that can't be, answers of the policy that aren't integers (k,), or an
+            illegal action.
     """
+    for name in FIXED:
+        if name in options:
+            raise ValueError(
+                f"win_rate takes no {name}: single hands are played from every seat; leave it out"
+            )
+    if not callable(policy):
+        raise ValueError(f"policy must be a function (observation, mask), not {policy!r}")
     if isinstance(deals, bool) or not isinstance(deals, int | np.integer) or deals < 2:
         raise ValueError(f"deals must be an integer of at least 2, not {deals!r}")
     first = SeatVectorEnv(game, 1, opponents=opponents, partner=partner, **options)
@@ -110,13 +120,33 @@ def _first_hands(env: SeatVectorEnv, policy: Policy, seed: int) -> npt.NDArray[n
         rows = np.flatnonzero(waiting)  # tables that are through play on, with any legal action
         mask = observation["action_mask"]
         actions = mask.argmax(axis=1)
-        actions[rows] = np.asarray(policy(observation["observation"][rows], mask[rows]))
-        illegal = mask[np.arange(len(mask)), actions] == 0
-        if illegal.any():
-            raise ValueError(f"the policy chose {actions[illegal][0]}, which is illegal")
+        actions[rows] = _ask(policy, observation["observation"][rows], mask[rows])
         observation, _, terminated, _, info = env.step(actions)
         through = terminated & waiting
         if through.any():
             rewards[through] = info["final_info"]["rewards"][through]
             waiting &= ~through
     return rewards
+
+
+def _ask(policy: Policy, seen: Array, mask: Array) -> Array:
+    """The policy's actions, integers (k,); ValueError if they are anything else, or illegal."""
+    count, answer = len(mask), policy(seen, mask.copy())
+    try:
+        actions = np.asarray(answer)
+    except Exception as error:  # ragged lists, tensors on other devices
+        raise ValueError(f"policy must return integers of shape ({count},): {error}") from error
+    if actions.dtype.kind not in "iu" or actions.shape != (count,):
+        found = type(answer).__name__ if actions.dtype == object else actions.dtype
+        raise ValueError(
+            f"policy must return integers of shape ({count},), not {found} of shape {actions.shape}"
+        )
+    outside = (actions < 0) | (actions >= mask.shape[1])
+    if outside.any():
+        raise ValueError(
+            f"the policy chose {actions[outside][0]}, which is none of 0..{mask.shape[1] - 1}"
+        )
+    illegal = mask[np.arange(count), actions] == 0
+    if illegal.any():
+        raise ValueError(f"the policy chose {actions[illegal][0]}, which is illegal")
+    return actions
