@@ -254,10 +254,55 @@ def test_wrong_arguments_are_refused(
         bot.act(*change(*positions(steps=1)))
 
 
+@pytest.mark.parametrize(
+    ("mine", "other", "words"),
+    [
+        ("block", "draw", "draw is 1, but 0 in block for 2 players"),
+        ("block", "block(players=3)", "players is 3, but 2 in block for 2 players"),
+        ("block", "partnership", "players is 4, but 2 in"),
+        ("draw(players=4)", "block(players=4)", "draw is 0, but 1 in draw for 4 players"),
+        ("six_love", "cutthroat", "tie is 0, but 3 in six_love"),
+        ("partnership", "chiva", "pair_totals is 1, but 0 in partnership"),
+        ("cutthroat(players=2)", "block", "always_by_rule is 1, but 0 in cutthroat"),
+    ],
+)
+def test_another_games_observation_is_refused(
+    mine: str, other: str, words: str, tmp_path: Path
+) -> None:
+    bot = load_bot(write(tmp_path / "bot.dombot", summed(contents(mine))))
+    seen, mask = positions(other)
+    for call in (
+        lambda: bot.act(seen, mask),
+        lambda: bot.act({"observation": seen[0], "action_mask": mask[0]}),
+        lambda: bot.evaluate(seen, mask),
+        lambda: bot.value(seen),
+    ):
+        with pytest.raises(ValueError, match=f"observation: {words}"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        ("block", "block(target=7)"),
+        ("partnership", "partnership(opening=informal, tie=escalate, decider=True, key_card=True)"),
+        ("partnership(poser=team)", "partnership"),
+        ("cutthroat(players=3)", "cutthroat(players=3, broken=leader_loss, bruck=end, tie=void)"),
+    ],
+)
+def test_other_options_of_its_game_are_played(mine: str, other: str, tmp_path: Path) -> None:
+    bot = load_bot(write(tmp_path / "bot.dombot", summed(contents(mine))))
+    seen, mask = positions(other)
+    assert mask[np.arange(len(mask)), bot.act(seen, mask)].all()
+
+
 def test_drawing_needs_a_generator(bot: Bot) -> None:
     observation, mask = positions(steps=1)
     with pytest.raises(ValueError, match="needs rng"):
         bot.act(observation, mask, greedy=False)
+    seed: Any = 3
+    with pytest.raises(ValueError, match="rng must be a NumPy generator, not 3"):
+        bot.act(observation, mask, greedy=False, rng=seed)
 
 
 def test_a_mask_that_does_not_fit_the_observation_does_no_harm(bot: Bot) -> None:
@@ -267,6 +312,30 @@ def test_a_mask_that_does_not_fit_the_observation_does_no_harm(bot: Bot) -> None
 
 
 # What it refuses: files.
+
+
+@pytest.mark.parametrize("path", [5, True, None, 0.5, b"block"])
+def test_what_is_no_path_is_not_opened(path: Any) -> None:
+    with pytest.raises(TypeError, match=r"load_bot takes .*\(block\) or the path .*, not "):
+        load_bot(path)
+    with pytest.raises(TypeError, match="a bundle's path must be a text or a path, not "):
+        reader.read_bundle(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("BLOCK", " (did you mean 'block'?)"),
+        ("french", ""),
+        ("draw_v0", ""),
+        ("blok", " (did you mean 'block'?)"),
+    ],
+)
+def test_a_name_under_which_none_ships(name: str, hint: str) -> None:
+    assert refused(Path(name)) == (
+        f"no bot ships as {name!r}{hint}, and there is no such file: "
+        "name one of those that ship (block), or the path of a .dombot file"
+    )
 
 
 def refused(path: Path) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
 import stat
 import zipfile
@@ -64,7 +65,10 @@ def read_members(path: str | Path) -> dict[str, bytes]:
 
     Raises:
         BundleError: if the file cannot be read, is no zip, or holds anything unexpected.
+        TypeError: if it is no path; numbers would name files that are open.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"a bundle's path must be a text or a path, not {path!r}")
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_FILE + 1)

@@ -6,8 +6,10 @@ card. It brings no code. ``dominozoo.load_bot(path)`` reads one.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +38,17 @@ FORMAT: Final = "dombot"
 FORMAT_VERSION: Final = 1
 READER: Final = 1  # goes up when bundles may need something that older readers can't do
 ACTIONS: Final = "line/1"
+# The fields of an observation that say how an option stands.
+OPTION_OF: Final = {
+    "draw": "draw",
+    "informal": "opening",
+    "team_poser": "poser",
+    "tie": "tie",
+    "decider_rule": "decider",
+    "leader_loss": "broken",
+    "bruck_end": "bruck",
+    "key_card": "key_card",
+}
 SHIPPED: Final = Path(__file__).parent / "shipped"
 
 Array = npt.NDArray[Any]
@@ -220,6 +233,7 @@ class Bot:
         self.rules = bundle.rules
         self.id = str(bundle.manifest["id"])
         self.version = str(bundle.manifest["version"])
+        self._low, self._high = bounds(self.rules)
         try:
             self.network = Network(read_weights(bundle.members[WEIGHTS]), bundle.shape)
         except ValueError as error:
@@ -241,7 +255,8 @@ class Bot:
             (B, actions) float32, exactly 0 where illegal; (B,) float32.
 
         Raises:
-            ValueError: wrong shape or type, values out of range, a row without a legal action.
+            ValueError: wrong shape or type, values out of range, an observation of another game or
+                number of players, a row without a legal action.
         """
         seen, legal = self._checked(observation, mask)
         return self.network.evaluate(seen, legal)
@@ -321,6 +336,8 @@ class Bot:
             raise ValueError("act needs a mask, unless it is given PettingZoo's observation")
         if not greedy and rng is None:
             raise ValueError("drawing an action (greedy=False) needs rng, a NumPy generator")
+        if not isinstance(rng, np.random.Generator | None):
+            raise ValueError(f"rng must be a NumPy generator, not {rng!r}")
         chances = self.probabilities(seen, mask)
         one = chances.ndim == 1
         if one and greedy:
@@ -333,16 +350,41 @@ class Bot:
 
     def _checked(self, observation: npt.ArrayLike, mask: npt.ArrayLike) -> tuple[Array, Array]:
         seen, legal = np.asarray(observation), np.asarray(mask)
-        _check_array("observation", seen, len(_HIGH))
+        _check_array("observation", seen, len(self._high))
         _check_array("mask", legal, self.bundle.action_count)
         if len(seen) != len(legal):
             raise ValueError(f"{len(seen)} observations but {len(legal)} masks")
-        if (seen > _HIGH).any() or (seen < 0).any():
-            column = int(np.argwhere((seen < 0) | (seen > _HIGH))[0, 1])
-            raise ValueError(f"observation[{column}] is out of range 0..{int(_HIGH[column])}")
+        if (seen > self._high).any() or (seen < self._low).any():
+            row, column = np.argwhere((seen < self._low) | (seen > self._high))[0].tolist()
+            raise ValueError(self._why_not(column, int(seen[row, column])))
         if not legal.any(axis=1).all():
             raise ValueError("a mask allows no action: the bot is not to move")
         return seen, legal
+
+    def _why_not(self, column: int, value: int) -> str:
+        """Why an entry of an observation can't be read."""
+        low, high = int(self._low[column]), int(self._high[column])
+        if low < high:
+            return f"observation[{column}] is out of range {low}..{high}"
+        name = next(f.name for f in LINE_LAYOUT.fields if LINE_LAYOUT.offset(f.name) == column)
+        return (
+            f"observation: {name} is {value}, but {low} in {self.rules.game} for "
+            f"{self.rules.players} players, which is all that this bot plays"
+        )
+
+
+def bounds(rules: Rules) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+    """The least and the largest entries of a game's observations, int16 (178,) both.
+
+    What tells this game and its number of players from others has one value. Options may have any.
+    """
+    low, high = np.zeros(LINE_LAYOUT.size, np.int16), LINE_LAYOUT.high()
+    packed, names = pack_line(rules)[0], [f.name for f in LINE_LAYOUT.fields]
+    for name in names[names.index("players") :]:
+        if OPTION_OF.get(name) not in rules.options:
+            at = LINE_LAYOUT.offset(name)
+            low[at] = high[at] = int(packed["decider" if name == "decider_rule" else name])
+    return low, high
 
 
 def _check_array(name: str, array: Array, width: int) -> None:
@@ -351,9 +393,6 @@ def _check_array(name: str, array: Array, width: int) -> None:
             f"{name} must be integers of shape (..., {width}), "
             f"not {array.dtype} of shape {array.shape}"
         )
-
-
-_HIGH: Final = LINE_LAYOUT.high()
 
 
 def draw(probabilities: npt.NDArray[np.floating[Any]], u: Array) -> npt.NDArray[np.int64]:
@@ -379,11 +418,26 @@ def load_bot(path: str | Path) -> Bot:
 
     Raises:
         BundleError: if it cannot be read, is damaged, or needs something newer.
+        TypeError: if it is neither a text nor a path.
 
     >>> load_bot("block").id
     'block'
     """
-    return Bot(read_bundle(shipped_path(str(path)) or path))
+    shipped = sorted(file.stem.removesuffix("_v0") for file in SHIPPED.glob("*.dombot"))
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"load_bot takes the name of a bot that ships ({', '.join(shipped)}) or the path of a "
+            f".dombot file, not {path!r}"
+        )
+    name = str(path)
+    if (name.isidentifier() and not shipped_path(name)) and not Path(path).exists():
+        near = difflib.get_close_matches(name.casefold().removesuffix("_v0"), shipped, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise BundleError(
+            f"no bot ships as {name!r}{hint}, and there is no such file: "
+            f"name one of those that ship ({', '.join(shipped)}), or the path of a .dombot file"
+        )
+    return Bot(read_bundle(shipped_path(name) or path))
 
 
 def shipped_path(name: str) -> Path | None:
