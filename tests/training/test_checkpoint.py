@@ -157,6 +157,9 @@ def test_a_run_stands_for_its_last_or_best_checkpoint(folder: Path, tmp_path: Pa
     assert load_policy(run).meta["decisions"] == 2
     assert load_policy(f"{run}@last").meta["decisions"] == 2
     assert load_policy(f"{run}@best").meta["decisions"] == 9
+    (run / "best").rename(run / "gone")
+    with pytest.raises(CheckpointError, match=r"has no best/.*run alone names its last policy"):
+        load_policy(f"{run}@best")
     assert [path.name for path in checkpoints_of(run)] == ["000001", "000002"]
     with pytest.raises(CheckpointError, match="is no folder"):
         load_policy(f"{run}@worst")

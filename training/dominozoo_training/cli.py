@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from dominozoo_training import remedy
+
 if TYPE_CHECKING:
     from dominozoo_training.evaluation.arena import Result, Setting
 
@@ -32,6 +34,25 @@ app = typer.Typer(
 )
 
 
+def print_version(wanted: bool) -> None:
+    """Print the version and end, if it is asked for."""
+    if wanted:
+        from dominozoo import __version__
+
+        typer.echo(f"dominozoo {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def top(
+    version: Annotated[  # typer passes it to print_version
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
 @contextmanager
 def refusing(*errors: type[Exception]) -> Iterator[None]:
     """Turn errors of bad input into one line on stderr and exit code 2."""
@@ -43,14 +64,12 @@ def refusing(*errors: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def needing(extra: str) -> Iterator[None]:
+def needing(extras: str) -> Iterator[None]:
     """Turn a library that is missing into one line that says what to install, exit code 2."""
     try:
         yield
     except ModuleNotFoundError as error:
-        typer.echo(
-            f"dominozoo: {error.name} is missing: pip install 'dominozoo[{extra}]'", err=True
-        )
+        typer.echo(f"dominozoo: {error.name} is missing: {remedy(extras)}", err=True)
         raise typer.Exit(BAD_INPUT) from None
 
 
@@ -301,10 +320,14 @@ def export_bot(
     force: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a policy as a bundle that other programs can play."""
+    from dominozoo_training.evaluation.entrants import BUNDLE
+
     with refusing(ValueError, OSError, ImportError):
+        if out.suffix != BUNDLE:
+            raise ValueError(f"out: {out} must end in {BUNDLE}, by which a bot's file is known")
         if out.is_file() and not force:
             raise FileExistsError(f"out: {out} exists: name another file, or replace it by --force")
-        with naming_extra("export"):
+        with naming_extras("train,export"):
             from dominozoo_training.export.bundle import export_policy
             from dominozoo_training.policy.checkpoint import load_policy
         manifest = export_policy(load_policy(checkpoint), out, bot_id=bot_id, version=version)
@@ -331,7 +354,7 @@ def verify(
         words = f"{run.failed} vectors FAIL: {run.first}" if run.failed else "all vectors are right"
         typer.echo(f"{name:>11}: worst difference {run.worst:.1e}, {words}")
     if "onnxruntime" not in runs:
-        typer.echo("policy.onnx was not run: pip install 'dominozoo[export]'")
+        typer.echo(f"policy.onnx was not run: {remedy('export')}")
     if any(run.failed for run in runs.values()):
         raise typer.Exit(1)
 
@@ -385,7 +408,7 @@ def watch(
     hands: Annotated[int, typer.Option(help="Hands to play; 0 = a match.", min=0)] = 1,
     delay: Annotated[float, typer.Option(help="Seconds a move.", min=0, max=60)] = 0.5,
     svg: Annotated[Path | None, typer.Option(help="A folder for a picture a move.")] = None,
-    gif: Annotated[Path | None, typer.Option(help="A file for an animation.")] = None,
+    gif: Annotated[Path | None, typer.Option(help="A file NAME.gif for an animation.")] = None,
 ) -> None:
     """Watch bots play in the terminal; --svg and --gif keep pictures."""
     import time
@@ -414,12 +437,12 @@ def watch(
 
 
 @contextmanager
-def naming_extra(extra: str) -> Iterator[None]:
-    """Say which extra brings a module that is missing."""
+def naming_extras(extras: str) -> Iterator[None]:
+    """Say which extras bring a module that is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
-        raise ImportError(f"{error.name} is missing: pip install 'dominozoo[{extra}]'") from None
+        raise ImportError(f"{error.name} is missing: {remedy(extras)}") from None
 
 
 def main() -> None:

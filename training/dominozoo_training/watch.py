@@ -25,6 +25,7 @@ from dominozoo_training.evaluation.entrants import Entrant
 
 Json = dict[str, Any]
 
+GIF: Final = ".gif"
 GIF_SCALE: Final = 0.75
 GIF_COLOURS: Final = 256
 SHORTEST: Final = 0.1  # seconds a frame; readers of GIF slow down what is shorter
@@ -105,6 +106,7 @@ def check_outputs(svg: Path | None, gif: Path | None) -> None:
     """Refuse what could not be written before anything is played; makes the folder of frames.
 
     Raises:
+        ValueError: a file that isn't named .gif.
         OSError: a folder that is missing, or holds frames already.
         ImportError: a GIF without Pillow.
     """
@@ -115,6 +117,8 @@ def check_outputs(svg: Path | None, gif: Path | None) -> None:
             raise FileNotFoundError(f"gif: the folder {gif.parent} does not exist; make it first")
         if gif.is_dir() or not os.access(gif.parent, os.W_OK):
             raise PermissionError(f"gif: {gif} can't be written; name a file in a writable folder")
+        if gif.suffix.lower() != GIF:
+            raise ValueError(f"gif: {gif} must end in {GIF}; no other format is written")
     if svg is not None:
         if not svg.parent.is_dir():
             raise FileNotFoundError(f"svg: the folder {svg.parent} does not exist; make it first")

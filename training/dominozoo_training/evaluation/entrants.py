@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from dominozoo.bots import BOTS, OUTSIDE
 from dominozoo.rules import Rules
+from dominozoo_training import remedy
 
 Array = npt.NDArray[Any]
 Act = Callable[[Array, Array, Array], Array]
@@ -149,8 +150,7 @@ def _load_checkpoint(spec: str, path: Path, rules: Rules) -> Entrant:
         checkpoint = importlib.import_module("dominozoo_training.policy.checkpoint")
     except ModuleNotFoundError as error:
         raise EntrantError(
-            f"players: {spec} is a checkpoint, which needs {error.name}: "
-            "pip install 'dominozoo[train]'"
+            f"players: {spec} is a checkpoint, which needs {error.name}: {remedy('train')}"
         ) from None
     try:
         policy = checkpoint.load_policy(path)

@@ -244,6 +244,11 @@ def policy_folder(path: str | Path) -> Path:
     if not folder.is_dir():
         raise CheckpointError(f"{folder} is no folder of a policy or a run")
     if which == BEST:
+        if not (folder / BEST / META).is_file():
+            raise CheckpointError(
+                f"{folder} has no {BEST}/: a run keeps its best policy from its first evaluation on, "
+                f"which evaluation.every_minutes sets; {folder} alone names its last policy"
+            )
         return folder / BEST
     if which or not (folder / META).exists():
         found = checkpoints_of(folder)
