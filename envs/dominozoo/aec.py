@@ -21,7 +21,7 @@ from dominozoo.guard import Guard
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import new_game, record_of, setup_of
-from dominozoo.rules import check_names, make_rules
+from dominozoo.rules import IllegalActionError, check_names, make_rules
 from dominozoo.tables import check_reward, fresh_seed, split_seed
 
 Json = dict[str, Any]
@@ -163,15 +163,18 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         """Make the action of ``agent_selection``; a finished agent's action is None.
 
         Raises:
-            ValueError: if the action is illegal, with the reason; nothing has moved then.
+            ValueError: if the action is illegal, with the reason; nothing has moved then. Or before
+                the first reset.
         """
+        if not self._seeded:
+            self._check_dealt("step()")
         agent = self.agent_selection
         if not self.agents:
             raise ValueError("all agents have finished: call reset()")
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)  # type: ignore[arg-type]
             return
-        code = self._table.step(action_id(action, agent))
+        code = self._table.step(self._action_id(action))
         self._cumulative_rewards[agent] = 0.0
         if self._rewarded:
             self.rewards = dict.fromkeys(self._names, 0.0)
@@ -181,6 +184,21 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         self.agent_selection = self._names[code if code < ENDED else self._end_hand(code // ENDED)]
         if self.render_mode == "human":
             self.render()
+
+    def _action_id(self, action: Any) -> int:
+        """The action as a word that the kernels take; ValueError if it is none, or no integer."""
+        try:
+            move = operator.index(action)
+        except TypeError:
+            raise ValueError(
+                f"{self.agent_selection} is to move: {action!r} is no action id"
+            ) from None
+        if move.bit_length() > 63:  # words have 64 bits
+            raise IllegalActionError(
+                f"action {move} is illegal: {move} is no action of {self.rules.module}: "
+                f"ids are 0..{self._table.num_actions - 1}"
+            )
+        return move
 
     def _end_hand(self, status: int) -> int:
         """Hand out rewards and infos, deal or end the episode; returns the seat to select."""
@@ -196,13 +214,39 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         ended.update(dict.fromkeys(self._names, True))
         return 0
 
+    def last(
+        self, observe: bool = True
+    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, cumulative reward, termination, truncation, info of ``agent_selection``.
+
+        Raises:
+            ValueError: before the first reset.
+        """
+        self._check_dealt("last()")
+        return super().last(observe)
+
     def observe(self, agent: str) -> Observation:
-        """A new observation of an agent; the mask is all zeros unless it is to move."""
-        row, mask = self._table.observe(self._seats[agent])
+        """A new observation of an agent; the mask is all zeros unless it is to move.
+
+        Raises:
+            ValueError: before the first reset, or if there is no such agent.
+        """
+        if not self._seeded:
+            self._check_dealt("observe()")
+        try:
+            seat = self._seats[agent]
+        except (KeyError, TypeError):
+            raise ValueError(self._no_agent("observe()", agent)) from None
+        row, mask = self._table.observe(seat)
         return {"observation": row, "action_mask": mask}
 
     def state(self) -> npt.NDArray[np.int16]:
-        """The whole table as a vector, hidden tiles too, for a centralised critic."""
+        """The whole table as a vector, hidden tiles too, for a centralised critic.
+
+        Raises:
+            ValueError: before the first reset.
+        """
+        self._check_dealt("state()")
         return self._table.state()
 
     def position(self) -> Json:
@@ -218,7 +262,7 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         """
         self._check_dealt("view()")
         if agent not in self._seats:
-            raise ValueError(f"view(): no agent {agent!r}; there are {', '.join(self._names)}")
+            raise ValueError(self._no_agent("view()", agent))
         return self._table.view(self._seats[agent])
 
     def record(self) -> list[Json]:
@@ -241,7 +285,7 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         if agent is None:
             return draw_svg(self.position())
         if agent not in self._seats:
-            raise ValueError(f"svg(): no agent {agent!r}; there are {', '.join(self._names)}")
+            raise ValueError(self._no_agent("svg()", agent))
         return draw_svg(self.view(agent))
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
@@ -266,21 +310,15 @@ class TableEnv(AECEnv[str, Observation, int], EzPickle):
         print(text)
         return None
 
+    def _no_agent(self, what: str, agent: object) -> str:
+        return f"{what}: no agent {agent!r}; there are {', '.join(self._names)}"
+
     def _check_dealt(self, what: str) -> None:
         if not self._seeded:
             raise ValueError(f"{what}: no table has been dealt yet; call reset() first")
 
     def close(self) -> None:
         """Nothing to release."""
-
-
-def action_id(action: Any, agent: str) -> int:
-    """The action as a word that the kernels take; ValueError if it is no integer."""
-    try:
-        move = operator.index(action)
-    except TypeError:
-        raise ValueError(f"{agent} is to move: {action!r} is no action id") from None
-    return move if move.bit_length() < 63 else -1  # no action either, and words have 64 bits
 
 
 def _pixels() -> Callable[[Json], npt.NDArray[np.uint8]]:

@@ -97,7 +97,12 @@ class Layout:
         return np.concatenate([np.full(f.size, f.high, np.int16) for f in self.fields])
 
     def split(self, observation: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-        """Views of the named fields: (..., size) becomes (..., *shape of the field) by name."""
+        """Views of the named fields: (..., size) becomes (..., *shape of the field) by name.
+
+        Raises:
+            ValueError: if the last axis isn't ``size`` long.
+        """
+        self._check(observation)
         lead, at = observation.shape[:-1], 0
         parts: dict[str, npt.NDArray[Any]] = {}
         for f in self.fields:
@@ -106,7 +111,12 @@ class Layout:
         return parts
 
     def expand(self, observation: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        """Expand to the one-hot form: (..., size) integers to (..., columns) float32."""
+        """Expand to the one-hot form: (..., size) integers to (..., columns) float32.
+
+        Raises:
+            ValueError: if the last axis isn't ``size`` long.
+        """
+        self._check(observation)
         lead, at = observation.shape[:-1], 0
         pieces: list[npt.NDArray[np.float32]] = []
         for f in self.fields:
@@ -119,6 +129,13 @@ class Layout:
             else:
                 pieces.append((part / np.float32(f.scale)).astype(np.float32))
         return np.concatenate(pieces, axis=-1)
+
+    def _check(self, observation: npt.NDArray[Any]) -> None:
+        shape = np.shape(observation)
+        if shape[-1:] != (self.size,):
+            raise ValueError(
+                f"observation: the layout {self.name!r} has shape (..., {self.size}), not {shape}"
+            )
 
 
 def _flag(name: str, meaning: str, *shape: int) -> Field:

@@ -27,7 +27,7 @@ class Guard(OrderEnforcingWrapper[str, Observation, int]):
     """Keeps the order of calls, the bounds of actions, and ends the episode at an illegal action.
 
     It does what ``OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(env)))``
-    does, with the same errors and warnings; whether an action is legal it asks the game, not the
+    does, with the same errors and warnings (of an action out of bounds it says more); whether an action is legal it asks the game, not the
     mask that it handed out.
     """
 
@@ -92,8 +92,11 @@ class Guard(OrderEnforcingWrapper[str, Observation, int]):
         agent = env.agent_selection
         if action is None and (env.terminations[agent] or env.truncations[agent]):
             return
-        if not env.action_space(agent).contains(action):
-            raise AssertionError("action is not in action space")
+        space = env.action_space(agent)
+        if not space.contains(action):
+            raise AssertionError(
+                f"action is not in action space: {agent} gave {action!r}, it takes 0..{space.n - 1}"
+            )
 
     @staticmethod
     def _end(env: Any) -> None:

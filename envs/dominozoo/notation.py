@@ -111,8 +111,12 @@ def new_game(rules: Rules, max_hands: int = 0, by_match: int = 0) -> Game:
     return LineGame(rules, max_hands, by_match)
 
 
-def setup_of(options: Mapping[str, Any] | None) -> Json:
+def setup_of(options: Mapping[str, Any] | None, also: tuple[str, ...] = ()) -> Json:
     """The known keys of ``reset(options=...)``; others are ignored.
+
+    Args:
+        options: as ``reset`` was given them.
+        also: keys that the environment reads itself.
 
     Raises:
         ValueError: if a key is nearly one of the known: a slip of the pen must not go unseen.
@@ -121,13 +125,14 @@ def setup_of(options: Mapping[str, Any] | None) -> Json:
         return {}
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be a mapping, not {options!r}")
+    known = (*SETUP_KEYS, *also)
     for key in options:
         if key in ("hands", "boneyard"):
             raise ValueError(
                 f"options: {key!r} belongs inside 'deal': {{'deal': {{{key!r}: ...}}}}"
             )
-        near = difflib.get_close_matches(str(key).casefold(), SETUP_KEYS, n=1, cutoff=0.7)
-        if key not in SETUP_KEYS and near:
+        near = difflib.get_close_matches(str(key).casefold(), known, n=1, cutoff=0.7)
+        if key not in known and near:
             raise ValueError(f"options: {key!r} is unknown; did you mean {near[0]!r}?")
     return {key: options[key] for key in SETUP_KEYS if key in options}
 
@@ -283,7 +288,20 @@ def replay(lines: Sequence[Json]) -> Game:
     return game
 
 
+def _check_lines(lines: Any) -> None:
+    """ValueError unless these are JSON objects in a list."""
+    if isinstance(lines, str | bytes | Mapping) or not isinstance(lines, Sequence):
+        raise ValueError(
+            "a game record is a list of JSON objects, as record() or read_record() give it, "
+            f"not {type(lines).__name__}"
+        )
+    for number, line in enumerate(lines, 1):
+        if not isinstance(line, Mapping):
+            raise ValueError(f"line {number}: is no JSON object")
+
+
 def _check_header(lines: Sequence[Json]) -> Json:
+    _check_lines(lines)
     if not lines or lines[0].get("kind") != HEADER:
         raise ValueError(f"line 1: kind: a game record begins with kind {HEADER!r}")
     header = lines[0]

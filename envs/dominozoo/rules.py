@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -355,6 +355,7 @@ def make_rules(game: str, **options: Any) -> Rules:
     name = _known_game(game)
     known = VARIANTS[name].options
     check_names(name, options, ())
+    options = {key: _plain(value) for key, value in options.items()}
     for key, value in options.items():
         if not known[key].accepts(value):
             raise RulesError(f"{name}: {key}={value!r} is not taken; {key}: {known[key].takes()}")
@@ -362,6 +363,33 @@ def make_rules(game: str, **options: Any) -> Rules:
     if rules.game == "cutthroat" and rules.options["draw"] and rules.players != 2:
         raise RulesError(f"cutthroat: draw=True needs players=2, not players={rules.players}")
     return rules
+
+
+def _plain(value: Any) -> Any:
+    """A scalar of NumPy as Python's own; anything else as it is."""
+    return value.item() if isinstance(value, np.integer | np.bool_ | np.str_) else value
+
+
+def rules_of(game: str | Rules, options: Mapping[str, Any], arguments: Iterable[str] = ()) -> Rules:
+    """The rules of a game that is named by text form, with more options beside it.
+
+    Args:
+        game: the text form, "draw" or "draw(players=3)", or rules.
+        options: options by name; none that the text form gives already.
+        arguments: names that the environment takes beside the options.
+
+    Raises:
+        RulesError: unknown game, option or value, or an option given twice.
+
+    >>> rules_of("draw(players=3)", {"target": 50})
+    Rules('draw(players=3, target=50)')
+    """
+    name, given = _read_text(str(game) if isinstance(game, Rules) else game)
+    check_names(name, [*given, *options], arguments)
+    for key in options:
+        if key in given:
+            raise RulesError(f"{key}: given twice, in {str(game)!r} and as {key}={options[key]!r}")
+    return make_rules(name, **given, **options)
 
 
 def _known_game(game: str) -> str:
@@ -406,6 +434,16 @@ def parse(text: str) -> Rules:
     Raises:
         RulesError: if the text is no name with options in brackets, or names what isn't there.
     """
+    name, options = _read_text(text)
+    return make_rules(name, **options)
+
+
+def _read_text(text: str) -> tuple[str, dict[str, Value]]:
+    """The name and the options of a text form, not yet checked."""
+    if not isinstance(text, str):
+        raise RulesError(
+            f"a game is named by a text like 'block' or 'draw(players=3)', not {text!r}"
+        )
     match = re.fullmatch(r"\s*([\w/-]+)\s*(?:\((.*)\))?\s*", text, re.DOTALL)
     if match is None:
         raise RulesError(f"{text!r} names no game; write it like 'block' or 'draw(players=3)'")
@@ -417,7 +455,7 @@ def parse(text: str) -> Rules:
         if key in options:
             raise RulesError(f"{text!r}: the option {key!r} stands twice")
         options[key] = _read(value)
-    return make_rules(match[1], **options)
+    return match[1], options
 
 
 def _read(word: str) -> Value:

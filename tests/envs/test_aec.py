@@ -5,6 +5,7 @@ import importlib
 import json
 import pickle
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -545,3 +546,56 @@ def test_what_needs_a_deal_says_so_before_the_first_reset() -> None:
 def test_the_package_brings_its_modules_when_asked() -> None:
     assert dominozoo.six_love_v0.raw_env is importlib.import_module("dominozoo.six_love_v0").raw_env
     assert {"block_v0", "truc_v0", "load_bot"} <= set(dir(dominozoo))
+
+
+@pytest.mark.parametrize("game", ["block", "truc"])
+def test_a_raw_table_is_not_read_before_it_is_dealt(game: str) -> None:
+    env = raw(game)
+    calls: dict[str, Any] = {
+        "step()": partial(env.step, 0),
+        "last()": env.last,
+        "observe()": partial(env.observe, "player_0"),
+        "state()": env.state,
+        "position()": env.position,
+    }
+    for name, call in calls.items():
+        words = f"{name}: no table has been dealt yet; call reset() first"
+        with pytest.raises(ValueError, match=f"^{re.escape(words)}$"):
+            call()
+
+
+@pytest.mark.parametrize("agent", ["player_9", None, 0, ["player_0"]])
+def test_an_unknown_agent_observes_nothing(agent: Any) -> None:
+    with pytest.raises(ValueError, match=r"observe\(\): no agent .*; there are player_0, player_1"):
+        raw("block", seed=1).observe(agent)
+
+
+@pytest.mark.parametrize("action", [-1, 58, 1 << 62, 1 << 63, 10**20, -(10**20)])
+def test_an_impossible_action_is_named(action: int) -> None:
+    with pytest.raises(ValueError, match=f"action {action} is illegal: .*ids are 0..57"):
+        raw("block", seed=1).step(action)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"players": np.int64(3)}, "block(players=3)"),
+        ({"target": np.uint8(7)}, "block(target=7)"),
+        ({"draw": np.True_, "players": np.int32(2)}, "cutthroat(players=2, draw=True)"),
+        ({"tie": np.str_("void")}, "cutthroat(tie=void)"),
+    ],
+)
+def test_options_may_come_from_numpy(given: Json, text: str) -> None:
+    rules = module_of(text).raw_env(**given).rules
+    assert rules == parse(text)
+    assert json.loads(json.dumps(rules.options)) == parse(text).options
+    with pytest.raises(RulesError, match="players=9 is not taken"):
+        make_rules("block", players=np.int64(9))
+    with pytest.raises(RulesError, match="players=True is not taken"):
+        make_rules("block", players=np.True_)
+
+
+@pytest.mark.parametrize("text", [None, 5, b"block", {"players": 3}])
+def test_only_a_text_names_a_game(text: Any) -> None:
+    with pytest.raises(RulesError, match=r"a game is named by a text like 'block' or .*, not "):
+        parse(text)

@@ -3,6 +3,7 @@
 import copy
 import importlib
 import pickle
+import re
 from collections.abc import Callable
 from operator import attrgetter, methodcaller
 from typing import Any
@@ -25,6 +26,7 @@ from dominozoo.guard import AFTER_RESET, Guard
 GAMES = [module.removeprefix("dominozoo.") for module in AEC_IDS.values()]
 ATTRIBUTES = (*sorted(AFTER_RESET), "_cumulative_rewards", "max_num_agents", "possible_agents")
 RAISED = (AssertionError, AttributeError, KeyError, TypeError, ValueError)
+OUT_OF_BOUNDS = "action is not in action space"  # the guard goes on to say more
 PRIVATE = ("_table", "_skip_agent_selection", "_names", "nothing", "__nothing__")
 
 
@@ -54,7 +56,9 @@ def outcome(env: Any, call: Callable[..., Any], *arguments: Any) -> Any:
     try:
         result: Any = ("returned", plain(call(env, *arguments)))
     except RAISED as error:
-        result = ("raised", type(error), str(error))
+        said, bounds, more = str(error).partition(OUT_OF_BOUNDS)
+        assert not more or re.fullmatch(r": player_\d gave .+, it takes 0\.\.\d+", more, re.DOTALL)
+        result = ("raised", type(error), said + bounds)
     logged = list(EnvLogger.mqueue)
     EnvLogger.flush()
     return result, logged
@@ -117,6 +121,15 @@ def test_the_guard_does_what_the_wrappers_do(game: str) -> None:
                 break
     for said in ("AssertionError", "ValueError", "Illegal move made", "Should reset() first"):
         assert any(said in each for each in seen), said
+
+
+@pytest.mark.parametrize("action", [-1, 58, 1.5, "0", None, 10**20])
+def test_an_action_out_of_bounds_is_named(action: Any) -> None:
+    env, _ = pair("block_v0")
+    env.reset(seed=1)
+    words = f"{OUT_OF_BOUNDS}: {env.agent_selection} gave {action!r}, it takes 0..57"
+    with pytest.raises(AssertionError, match=f"^{re.escape(words)}$"):
+        env.step(action)
 
 
 @pytest.mark.parametrize("game", ["block_v0", "truc_v0"])

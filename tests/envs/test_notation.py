@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dominozoo.aec import TableEnv
+from dominozoo.fields import LINE_LAYOUT
 from dominozoo.notation import (
     mask_from_view,
     observation_from_view,
@@ -181,3 +182,23 @@ def test_a_view_with_any_field_of_another_type_is_a_value_error(game: str) -> No
             for read in (observation_from_view, mask_from_view):
                 with contextlib.suppress(ValueError):  # any other error fails the test
                     assert read({**view, field: value}).dtype.kind == "i"
+
+
+@pytest.mark.parametrize("lines", ["x", b"x", None, 5, {"kind": "game"}])
+def test_a_record_is_a_list(lines: Any) -> None:
+    with pytest.raises(ValueError, match=r"a game record is a list of JSON objects, .*, not "):
+        replay(lines)
+
+
+def test_each_line_of_a_record_is_an_object() -> None:
+    lines: list[Any] = played("block", 5).record()
+    lines.insert(2, "x")
+    with pytest.raises(ValueError, match="line 3: is no JSON object"):
+        replay(lines)
+
+
+@pytest.mark.parametrize("shape", [(3,), (), (178, 1), (2, 179)])
+def test_a_layout_takes_vectors_of_its_size(shape: tuple[int, ...]) -> None:
+    for call in (LINE_LAYOUT.split, LINE_LAYOUT.expand):
+        with pytest.raises(ValueError, match=r"layout 'line' has shape \(..., 178\), not \("):
+            call(np.zeros(shape, np.int16))

@@ -436,3 +436,14 @@ def test_a_deals_own_key_at_the_top_is_refused(key: str) -> None:
     env = importlib.import_module("dominozoo.block_v0").raw_env()
     with pytest.raises(ValueError, match=f"'{key}' belongs inside 'deal'"):
         env.reset(options={key: []})
+
+
+@pytest.mark.parametrize("game", ["block", "draw", "french", "six_love"])
+def test_no_remedy_names_an_option_that_the_game_lacks(game: str) -> None:
+    with pytest.raises(ValueError, match=f"^decider: {game} has no deciders; leave it out$"):
+        raw(game, decider=True)
+    if game != "six_love":  # its ties make 2 points of a hand
+        with pytest.raises(ValueError, match=f"^stake: in {game} it is 1; leave it out$"):
+            raw(game, stake=2)
+    with pytest.raises(ValueError, match=r"use the option decider=True$"):
+        raw("partnership", decider=True)

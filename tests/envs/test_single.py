@@ -294,7 +294,7 @@ def test_an_error_names_the_place_of_the_function() -> None:
     with pytest.raises(OpponentError, match=r"opponents\[1\], seat 2: .*RuntimeError: no idea"):
         go_on(env)
     twice = SeatEnv("cutthroat", opponents=["easy", fails, fails], seat=3)
-    with pytest.raises(OpponentError, match=r"opponents\[[12]\]: .*no idea"):
+    with pytest.raises(OpponentError, match=r"opponents\[[12]\], seat [12]: .*no idea"):
         go_on(twice)
     minds: Any = twice._cast.minds
     assert {mind.name for mind in minds.values()} == {"opponents[1]", "opponents[2]"}
@@ -441,3 +441,32 @@ def test_calls_out_of_order() -> None:
         env.reset(options={"score": [0, 0]})
     with pytest.raises(RulesError, match="no option 'autoreset_mode'"):
         gymnasium.make("dominozoo/Block-v0", autoreset_mode=AutoresetMode.DISABLED)
+
+
+@pytest.mark.parametrize("make", [SeatEnv, SeatVectorEnv])
+def test_a_game_may_be_named_with_its_options(make: Any) -> None:
+    for game, options in (
+        ("draw(players=3, target=50)", {}),
+        ("draw_v0(players=3)", {"target": 50}),
+        (parse("draw(players=3)"), {"target": 50}),
+        ("draw", {"players": 3, "target": 50}),
+    ):
+        assert str(make(game, **options).rules) == "draw(players=3, target=50)"
+    with pytest.raises(RulesError, match=r"players: given twice, in .draw\(players=3\). and as"):
+        make("draw(players=3)", players=3)
+    with pytest.raises(RulesError, match="did you mean 'opponents'"):
+        make("draw(players=3)", oponents="easy")
+    with pytest.raises(RulesError, match=r"a game is named by a text like 'block'.*, not None"):
+        make(None)
+
+
+def test_without_stable_baselines_its_room_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['stable_baselines3'] = None\n"
+        "try: import dominozoo.single.sb3\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == (
+        "dominozoo.single.sb3 needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib"
+    )

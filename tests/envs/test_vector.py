@@ -256,3 +256,15 @@ def test_wrong_actions(actions: Any, message: str) -> None:
 def test_many_tables_are_not_drawn() -> None:
     with pytest.raises(gymnasium.error.Error, match=r"gymnasium\.make draws one"):
         many(2).render()
+
+
+@pytest.mark.parametrize(
+    "key", ["reset_masks", "reset-mask", "resetmask", "Reset_Mask", "rest_mask"]
+)
+def test_nearly_a_reset_mask(key: str) -> None:
+    env = SeatVectorEnv("block", 3)
+    before = env.reset(seed=1)[0]["observation"]
+    with pytest.raises(ValueError, match=f"'{key}' is unknown; did you mean 'reset_mask'"):
+        env.reset(options={key: np.array([True, False, False])})
+    assert np.array_equal(env._observe()["observation"], before)
+    env.reset(options={"hint": 1})  # anything else may be another program's

@@ -108,6 +108,9 @@ def test_masks_and_attributes_are_where_sb3_looks() -> None:
 def test_what_is_no_domino_table_is_refused() -> None:
     with pytest.raises(ValueError, match=r"must come from gymnasium\.make_vec"):
         SeatVecEnv(gymnasium.make_vec("CartPole-v1", num_envs=2))
+    name: Any = "Block"
+    with pytest.raises(ValueError, match=r"must come from gymnasium\.make_vec.*, not str"):
+        SeatVecEnv(name)
     other = gymnasium.make_vec(BLOCK, num_envs=2, autoreset_mode="NextStep")
     with pytest.raises(ValueError, match="autoreset_mode must be SAME_STEP"):
         SeatVecEnv(other)

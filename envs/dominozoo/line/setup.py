@@ -110,7 +110,8 @@ def _check_run(scores: list[int], r: Any) -> None:
 
 def _check_decider(scores: list[int], stake: int, r: Any, rules: Rules) -> None:
     if not r["decider"]:
-        raise ValueError(f"decider: {rules} has no deciders; use the option decider=True")
+        remedy = "use the option decider=True" if "decider" in rules.options else "leave it out"
+        raise ValueError(f"decider: {rules} has no deciders; {remedy}")
     ones = 1 if r["leader_loss"] else len(scores) - 1
     if sorted(scores, reverse=True) != [1] * ones + [0] * (len(scores) - ones):
         raise ValueError(
@@ -126,7 +127,9 @@ def _check_decider(scores: list[int], stake: int, r: Any, rules: Rules) -> None:
 def _check_stake(stake: int, r: Any, rules: Rules) -> None:
     tie = TIES[r["tie"]] if r["scoring"] == WINS else None
     if tie not in ("escalate", "double"):
-        raise ValueError(f'stake: in {rules} it is 1; more needs tie="escalate" or "double"')
+        more = "tie" in rules.options
+        remedy = 'more needs tie="escalate" or "double"' if more else "leave it out"
+        raise ValueError(f"stake: in {rules} it is 1; {remedy}")
     if tie == "double" and stake > 2:
         raise ValueError(f'stake: with tie="double" it is at most 2, not {stake}')
 

@@ -18,7 +18,7 @@ from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.notation import setup_of
 from dominozoo.render.svg import draw_svg
 from dominozoo.render.text import draw
-from dominozoo.rules import TRUC, check_names, make_rules
+from dominozoo.rules import TRUC, Rules, rules_of
 from dominozoo.single.common import (
     ARGUMENTS,
     ILLEGAL_REWARD,
@@ -67,7 +67,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
 
     def __init__(
         self,
-        game: str,
+        game: str | Rules,
         *,
         opponents: Player | Sequence[Player] = "random",
         partner: Player | None = None,
@@ -80,7 +80,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         """Set up an environment.
 
         Args:
-            game: the game's name, "partnership".
+            game: the text form, "partnership" or "draw(players=3)", or rules.
             opponents: one for all, or a list, one for each opponent in playing order from the
                 learning seat on. A player is a bot's short code ("random", "easy", "normal",
                 "hard", "mobility"), a bundle's path, a loaded bot, or a function of the
@@ -91,7 +91,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
             max_hands: end the episode after this many hands; None plays the match to its end.
             render_mode: None, "human" (prints), "ansi" (``render()`` returns the text) or
                 "rgb_array" (it returns pixels; needs Pillow).
-            **options: the game's options.
+            **options: the game's options, if not in the text form.
 
         Raises:
             RulesError: an option that the game lacks, or a value that it doesn't take.
@@ -107,8 +107,7 @@ class SeatEnv(gymnasium.Env[Any, Any]):
         if render_mode == "rgb_array":
             _pixels()  # whoever lacks Pillow learns it now, not in the middle of a game
         self.render_mode = render_mode
-        check_names(game, options, ARGUMENTS)
-        self.rules = make_rules(game, **options)
+        self.rules = rules_of(game, options, ARGUMENTS)
         self._given_seat = check_seat(seat, self.rules)
         self._cast = cast(self.rules, opponents, partner)
         hands, by_match = check_reward(reward, max_hands)

@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dominozoo.rules import Rules
 from dominozoo.single.opponents import Player
 from dominozoo.single.vector import SeatVectorEnv
 
@@ -56,7 +57,7 @@ class WinRate(NamedTuple):
 
 def win_rate(
     policy: Policy,
-    game: str,
+    game: str | Rules,
     *,
     opponents: Player | Sequence[Player] = "random",
     partner: Player | None = None,
@@ -69,12 +70,12 @@ def win_rate(
     Args:
         policy: asked for many tables at once: ``policy(observation, mask)``, int16 (k, layout size)
             and int8 (k, actions, 1 = legal), returns integers (k,). An exported bot's ``act`` is one.
-        game: the game's name, "block".
+        game: the text form, "block" or "draw(players=3)", or rules.
         opponents: as for :class:`SeatEnv`.
         partner: as for :class:`SeatEnv`; the policy itself holds one seat.
         deals: number of deals, at least 2; each is played from every seat.
         seed: of deals and bots, 0..2**64-1 less ``deals``; keep it apart from seeds of training.
-        **options: the game's options.
+        **options: the game's options, if not in the text form.
 
     Raises:
         ValueError: arguments that can't be, answers of the policy that aren't integers (k,), or an

@@ -26,9 +26,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+
+try:
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "dominozoo.single.sb3 needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib"
+    ) from error
 
 from dominozoo.fields import Layout
 from dominozoo.onehot import columns_of, expand
@@ -68,7 +74,7 @@ class SeatVecEnv(VecEnv):
         Raises:
             ValueError: any other environment or mode.
         """
-        tables = env.unwrapped
+        tables = getattr(env, "unwrapped", env)
         if not isinstance(tables, SeatVectorEnv):
             raise ValueError(
                 "env must come from gymnasium.make_vec('dominozoo/...', num_envs=...), "

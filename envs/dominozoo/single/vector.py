@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from dominozoo.line.table import NOBODY
 from dominozoo.notation import setup_of
 from dominozoo.records import taken
-from dominozoo.rules import check_names, make_rules
+from dominozoo.rules import Rules, rules_of
 from dominozoo.single.common import (
     ARGUMENTS,
     ILLEGAL_REWARD,
@@ -63,7 +63,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
 
     def __init__(
         self,
-        game: str,
+        game: str | Rules,
         num_envs: int = 1,
         *,
         opponents: Player | Sequence[Player] = "random",
@@ -78,7 +78,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
         """Set up the tables; all arguments but these as for :class:`SeatEnv`.
 
         Args:
-            game: the game's name, "partnership".
+            game: the text form, "partnership" or "draw(players=3)", or rules.
             num_envs: number of tables, at least 1.
             opponents: bundles are asked once a turn for all tables that wait for them; functions
                 once a table, which is slow.
@@ -88,7 +88,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
             max_hands: end the episode after this many hands.
             autoreset_mode: SAME_STEP, NEXT_STEP or DISABLED, Gymnasium's enum or its value.
             render_mode: None; many tables are not drawn.
-            **options: the game's options.
+            **options: the game's options, if not in the text form.
 
         Raises:
             RulesError: an option that the game lacks, or a value that it doesn't take.
@@ -102,8 +102,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
             )
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
-        check_names(game, options, (*ARGUMENTS, "autoreset_mode"))
-        self.rules = make_rules(game, **options)
+        self.rules = rules_of(game, options, (*ARGUMENTS, "autoreset_mode"))
         self.metadata = about(mode)
         self.num_envs, self.render_mode = int(num_envs), None
         self._mode = mode
@@ -188,7 +187,7 @@ class SeatVectorEnv(VectorEnv[Observation, Array, Array]):
         return self._observe(), self._info(where)
 
     def _reset_mask(self, options: Mapping[str, Any] | None) -> Bools:
-        known = setup_of(options)
+        known = setup_of(options, ("reset_mask",))
         if known:
             raise ValueError(
                 f"options: many tables can't be set up by {', '.join(known)}; use gymnasium.make"
