@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import combinations
 from typing import Any, TypedDict
 
 import numpy as np
@@ -49,6 +51,21 @@ def as_buffer(
     if not array.flags.carray:
         raise ValueError(f"{name} must be C-ordered, aligned and writable")
     return array
+
+
+def refuse_overlaps(given: Mapping[str, Any], held: Mapping[str, Any]) -> None:
+    """Refuse arrays that would write over each other.
+
+    Args:
+        given: the new arrays by name, each contiguous.
+        held: others by name; what is given replaces them.
+
+    Raises:
+        ValueError: two of them share memory.
+    """
+    for (one, array), (other, taken) in combinations({**held, **given}.items(), 2):
+        if np.may_share_memory(array, taken):  # exact, since they are contiguous
+            raise ValueError(f"{one} and {other} overlap in memory: give each its own")
 
 
 def _shared(name: str, given: Any) -> npt.NDArray[Any]:

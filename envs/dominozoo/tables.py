@@ -25,6 +25,7 @@ True
 from __future__ import annotations
 
 import copy
+import difflib
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, Unpack
@@ -32,7 +33,7 @@ from typing import Any, Final, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.buffers import Buffers, Views, as_buffer
+from dominozoo.buffers import Buffers, Views, as_buffer, refuse_overlaps
 from dominozoo.crew import Crew, check_threads, slices
 from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT, Layout
 from dominozoo.line import batch as line_batch
@@ -47,6 +48,10 @@ from dominozoo.truc.table import TABLE as TRUC_TABLE
 REWARDS: Final = ("hand", "match")
 VIEWS: Final = ("observation", "mask", "turn")
 RESULTS: Final = ("reward", "hands_ended", "terminated", "truncated", "forced")
+ARGUMENTS: Final = (
+    *("num_tables", "seed", "first_table", "reward", "max_hands"),
+    *("auto_forced", "checked", "one_hot", "threads"),
+)
 _ARRAYS: Final = attrgetter(*VIEWS, *RESULTS)  # in the order of the kernels
 
 
@@ -102,12 +107,34 @@ def check_reward(reward: str, max_hands: int | None) -> tuple[int, int]:
     Raises:
         ValueError: if ``reward`` is neither "hand" nor "match", or ``max_hands`` below 1.
     """
-    if reward not in REWARDS:
-        raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {reward!r}")
+    if not isinstance(reward, str) or reward not in REWARDS:
+        found = repr(reward) if np.isscalar(reward) or reward is None else type(reward).__name__
+        raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {found}")
     whole = isinstance(max_hands, int | np.integer) and not isinstance(max_hands, bool)
     if max_hands is not None and not (whole and max_hands >= 1):
         raise ValueError(f"max_hands must be None or an integer of at least 1, not {max_hands!r}")
     return int(max_hands or 0), int(reward == "match")
+
+
+def _flag(name: str, value: Any) -> bool:
+    """A truth value; ValueError for what only looks like one."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
+def _unknown_argument(name: str, value: Any, rules: Rules) -> str:
+    """What to write in place of an argument that ``Tables`` hasn't."""
+    if name in rules.variant.options:
+        return (
+            f"unexpected argument {name!r}: options stand in the game's text form, "
+            f"'{rules.game}({name}={value})'"
+        )
+    if name in RESULTS:
+        return f"unexpected argument {name!r}: give it to step(); here are {', '.join(VIEWS)}"
+    near = difflib.get_close_matches(name, [*ARGUMENTS, *VIEWS], n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"unexpected argument {name!r}{hint}; arrays are {', '.join(VIEWS)}"
 
 
 class Tables:
@@ -188,15 +215,18 @@ class Tables:
             raise ValueError(f"num_tables must be an integer, not {num_tables!r}")
         if num_tables < 1:
             raise ValueError(f"num_tables must be at least 1, not {num_tables}")
+        unknown = [name for name in into if name not in VIEWS]
+        if unknown:
+            raise TypeError(_unknown_argument(unknown[0], into[unknown[0]], self.rules))  # type: ignore[literal-required]
         self._max_hands, self._by_match = check_reward(reward, max_hands)
-        self.auto_forced = auto_forced
-        self.checked = checked
+        self.auto_forced = _flag("auto_forced", auto_forced)
+        self.checked = _flag("checked", checked)
         self._family = self.rules.variant.family
         family = FAMILIES[self._family]
         self.packed = family.pack(self.rules)
         self.num_actions = family.num_actions(self.rules)
         self.layout = family.layout
-        self.one_hot = one_hot
+        self.one_hot = _flag("one_hot", one_hot)
         self.records = np.zeros(int(num_tables), family.table)
         self._crew = Crew(check_threads(threads))
         self._parts = slices(len(self), self.threads)
@@ -244,7 +274,10 @@ class Tables:
         unknown = [name for name in into if name not in names]
         if unknown:
             raise TypeError(f"unexpected argument {unknown[0]!r}; arrays are {', '.join(names)}")
-        return {name: as_buffer(name, given, *self._specs[name]) for name, given in into.items()}
+        given = {name: as_buffer(name, array, *self._specs[name]) for name, array in into.items()}
+        held = vars(self)  # the large ones; all would take a fifth of a step's time
+        refuse_overlaps(given, {name: held[name] for name in VIEWS[:2] if name in held})
+        return given
 
     def reset(
         self,
@@ -275,7 +308,14 @@ class Tables:
         if chosen.shape != (b,) or chosen.dtype != np.bool_:
             raise ValueError(f"where must be a bool array of shape ({b},)")
         seats = np.full(b, NOBODY, np.int64)
-        seats[:] = NOBODY if posers is None else np.asarray(posers)
+        if posers is not None:
+            given = np.asarray(posers)
+            if given.dtype.kind not in "iu" or given.shape not in ((), (b,)):
+                raise ValueError(
+                    f"posers must be one integer or integers of shape ({b},), "
+                    f"not {given.dtype} of shape {given.shape}"
+                )
+            seats[:] = given
         if seats.min() < NOBODY or seats.max() >= self.rules.players:
             raise ValueError(f"posers must be -1 or a seat below {self.rules.players}")
         if self.rules.value("always_by_rule", False) and seats.max() > NOBODY:

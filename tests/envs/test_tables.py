@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -317,3 +318,35 @@ def test_one_hot_form_has_a_column_a_case() -> None:
             assert ((hot.argmax(axis=2) + 1)[raw > 0] == raw[raw > 0]).all()
         else:
             assert np.allclose(block * field.scale, raw)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"players": 3}, "options stand in the game's text form, 'block(players=3)'"),
+        ({"thread": 2}, "unexpected argument 'thread' (did you mean 'threads'?)"),
+        ({"onehot": True}, "(did you mean 'one_hot'?)"),
+        ({"terminated": 0}, "give it to step()"),
+    ],
+)
+def test_arguments_that_tables_lack(given: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(words)):
+        Tables("block", 2, seed=1, **given)
+
+
+@pytest.mark.parametrize("name", ["auto_forced", "checked", "one_hot"])
+@pytest.mark.parametrize("value", ["yes", None, 1, 0.0])
+def test_flags_are_true_or_false(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be True or False, not {value!r}"):
+        Tables("block", 2, seed=1, **{name: value})
+    Tables("block", 2, seed=1, **cast(Any, {name: np.True_}))
+
+
+def test_what_is_no_reward_and_no_poser() -> None:
+    rewards: Any = np.zeros(2)
+    with pytest.raises(ValueError, match="reward must be one of hand, match, not ndarray"):
+        Tables("block", 2, seed=1, reward=rewards)
+    tables = Tables("partnership", 2, seed=1)
+    for posers in (1.5, [0.0, 1.0], True, "1", [0, 1, 2], [[0, 1]]):
+        with pytest.raises(ValueError, match=r"posers must be one integer or integers of shape"):
+            tables.reset(posers=posers)

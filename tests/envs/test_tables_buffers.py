@@ -202,3 +202,24 @@ def test_a_copy_writes_into_memory_of_its_own(how: str) -> None:
     tables.step(tables.mask.argmax(axis=1))
     assert (given == twin.observation).all()
     assert (given != before).any()
+
+
+def test_arrays_that_overlap_are_refused() -> None:
+    memory = np.zeros(COUNT * LINE_LAYOUT.size * 2 + COUNT * 58, np.int8)
+    rows = memory[: COUNT * LINE_LAYOUT.size * 2].view(np.int16).reshape(COUNT, -1)
+    over, apart = (memory[at:][: COUNT * 58].reshape(COUNT, 58) for at in (16, rows.nbytes))
+    both = "observation and mask overlap in memory: give each its own"
+    with pytest.raises(ValueError, match=both):
+        Tables("block", COUNT, seed=1, observation=rows, mask=over)
+    tables = Tables("block", COUNT, seed=1, observation=rows, mask=apart)
+    legal = tables.mask.argmax(axis=1)
+    before = memory.copy()
+    with pytest.raises(ValueError, match="observation and mask overlap"):
+        tables.step(legal, mask=over)
+    with pytest.raises(ValueError, match="observation and mask overlap"):
+        tables.refresh(mask=over)
+    flags = np.zeros(COUNT, np.bool_)
+    with pytest.raises(ValueError, match="terminated and truncated overlap"):
+        tables.step(legal, terminated=flags, truncated=flags)
+    assert np.array_equal(memory, before)
+    tables.step(legal, mask=apart, observation=rows, terminated=flags)
