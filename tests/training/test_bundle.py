@@ -348,7 +348,8 @@ def test_a_folder_that_is_missing(policy: Policy, tmp_path: Path) -> None:
     result = run("export", str(tmp_path / "p"), "--out", str(tmp_path / "no" / "bot.dombot"))
     assert result.exit_code == 2
     assert "cannot write" in result.output
-    result = run("export", str(tmp_path / "p"), "--out", str(tmp_path / "p"))
+    (tmp_path / "folder.dombot").mkdir()
+    result = run("export", str(tmp_path / "p"), "--out", str(tmp_path / "folder.dombot"))
     assert "it is a folder" in result.output
     result = run("export", str(tmp_path / "q"), "--out", str(tmp_path / "bot.dombot"))
     assert result.exit_code == 2
