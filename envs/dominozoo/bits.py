@@ -325,7 +325,3 @@ def spread_actions(mask: Any, row: Any, at: Any, count: Any) -> None:
     """Write a mask of 32..63 actions as ``count`` zeros and ones, as :func:`spread_tiles`."""
     flags32(row, at, mask)
     flags32(row, at + count - 32, mask >> (count - 32))
-
-
-spread_tiles8: Final = spread_tiles
-spread_tiles16: Final = spread_tiles

@@ -27,8 +27,8 @@ class Guard(OrderEnforcingWrapper[str, Observation, int]):
     """Keeps the order of calls, the bounds of actions, and ends the episode at an illegal action.
 
     It does what ``OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(env)))``
-    does, with the same errors and warnings (of an action out of bounds it says more); whether an action is legal it asks the game, not the
-    mask that it handed out.
+    does, with the same errors and warnings (of an action out of bounds it says more); whether an
+    action is legal it asks the game, not the mask that it handed out.
     """
 
     def __init__(self, env: AECEnv[str, Observation, int]) -> None:

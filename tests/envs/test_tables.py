@@ -20,7 +20,7 @@ LINE_GAMES = ["block", "draw(players=3)", "partnership", "cutthroat", "chiva", "
 
 def random_actions(tables: Tables, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """A random legal action for each table."""
-    noise = rng.random(tables.mask.shape) * tables.mask
+    noise = (rng.random(tables.mask.shape) + 1) * tables.mask
     return np.asarray(noise.argmax(axis=1), np.int64)
 
 

@@ -25,7 +25,7 @@ def few_rows_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def choose(mask: npt.NDArray[np.int8], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    return np.asarray((rng.random(mask.shape) * mask).argmax(axis=1), np.int64)
+    return np.asarray(((rng.random(mask.shape) + 1) * mask).argmax(axis=1), np.int64)
 
 
 def snapshot(tables: Tables) -> bytes:

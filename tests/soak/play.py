@@ -135,7 +135,7 @@ def soak_truc(rules: Rules, hands: int, seed: int, max_hands: int = 0) -> dict[s
     rng = np.random.default_rng(seed)
     counts: dict[str, int] = dict.fromkeys(COUNTS, 0)
     while counts["hands"] < hands:
-        noise = rng.random(tables.mask.shape, dtype=np.float32) * tables.mask
+        noise = (rng.random(tables.mask.shape, dtype=np.float32) + 1) * tables.mask
         tables.step(noise.argmax(axis=1))
         t = tables.records
         lying = np.arange(6) < t["plays"][:, None]
