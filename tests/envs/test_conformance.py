@@ -29,7 +29,19 @@ def maker(rules: Rules, **arguments: Any) -> Callable[..., TableEnv]:
 # Every game
 
 
-@pytest.mark.parametrize("rules", testing.every_game(), ids=str)
+def is_default(rules: Rules) -> bool:
+    """True if nothing but the number of players is chosen."""
+    options = rules.variant.options
+    return all(k == "players" or v == options[k].default for k, v in rules.options.items())
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        pytest.param(rules, id=str(rules), marks=() if is_default(rules) else pytest.mark.once)
+        for rules in testing.every_game()
+    ],
+)
 def test_every_game_conforms(rules: Rules) -> None:
     testing.check_all(
         maker(rules), make_short=maker(rules, max_hands=2), games=2, steps=25, opponents="easy"
