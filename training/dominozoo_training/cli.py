@@ -12,18 +12,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from dominozoo_training import remedy
 
-if TYPE_CHECKING:
-    from dominozoo_training.evaluation.arena import Result, Setting
-
 BAD_INPUT: Final = 2
 CTRL_C: Final = 130
-UNITS: Final = {"hand": "hands", "match": "matches"}
 
 app = typer.Typer(
     name="dominozoo",
@@ -53,13 +49,18 @@ def top(
     """Take the options that stand before a command."""
 
 
+def say(line: str) -> None:
+    """A line on stderr."""
+    typer.echo(f"dominozoo: {line}", err=True)
+
+
 @contextmanager
 def refusing(*errors: type[Exception]) -> Iterator[None]:
     """Turn errors of bad input into one line on stderr and exit code 2."""
     try:
         yield
     except errors as error:
-        typer.echo(f"dominozoo: {error}", err=True)
+        say(str(error))
         raise typer.Exit(BAD_INPUT) from None
 
 
@@ -69,7 +70,7 @@ def needing(extras: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        typer.echo(f"dominozoo: {error.name} is missing: {remedy(extras)}", err=True)
+        say(f"{error.name} is missing: {remedy(extras)}")
         raise typer.Exit(BAD_INPUT) from None
 
 
@@ -91,8 +92,12 @@ def write_json(path: str, value: Any) -> None:
         raise
 
 
-def check_writable(path: str) -> None:
+def check_writable(path: str, what: str = "json") -> None:
     """Refuse an output file that could not be written, before anything is computed.
+
+    Args:
+        path: the file; "-" prints.
+        what: the option that names it.
 
     Raises:
         OSError: naming the folder.
@@ -101,9 +106,9 @@ def check_writable(path: str) -> None:
     if path == "-":
         return
     if not folder.is_dir():
-        raise FileNotFoundError(f"json: the folder {folder} does not exist; make it first")
+        raise FileNotFoundError(f"{what}: the folder {folder} does not exist; make it first")
     if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise PermissionError(f"json: {path} can't be written; name a file in a writable folder")
+        raise PermissionError(f"{what}: {path} can't be written; name a file in a writable folder")
 
 
 def say_if_compiling() -> None:
@@ -120,7 +125,7 @@ def say_if_compiling() -> None:
         return
     else:
         where = "once; this takes a while"
-    typer.echo(f"dominozoo: compiling the kernels, {where}", err=True)
+    say(f"compiling the kernels, {where}")
 
 
 @app.command("list")
@@ -152,36 +157,82 @@ def arena(
     game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
     players: Annotated[
         str,
-        typer.Option(help="Two or more, with commas: hard, a checkpoint folder, x.dombot, mod:f."),
+        typer.Option(
+            help="Two or more, with commas: hard, search(deals=50), omniscient, a checkpoint folder, "
+            "x.dombot, model.zip, mod:f."
+        ),
     ],
-    deals: Annotated[int, typer.Option(help="Deals, each played in every rotation.")] = 20000,
+    deals: Annotated[
+        int, typer.Option(help="Deals, each played in every rotation; with --until-ci the most.")
+    ] = 20000,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 1,
     unit: Annotated[str, typer.Option(help="hand or match.")] = "hand",
     opening: Annotated[
         str | None,
         typer.Option(help="both, rule or free. Default: both where winners pose, else rule."),
     ] = None,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="all: every pair; swiss: rounds of pairs by standing; tables: different players at "
+            "each table.",
+        ),
+    ] = "all",
+    rounds: Annotated[int | None, typer.Option(help="Rounds of --format swiss.")] = None,
+    until_ci: Annotated[
+        float | None,
+        typer.Option(help="Stop when no interval is wider than +- so many points of the win rate."),
+    ] = None,
+    processes: Annotated[int, typer.Option(help="Play in so many; the result is the same.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep what is finished in this folder; the same command goes on there."),
+    ] = None,
+    move_time: Annotated[
+        float | None, typer.Option(help="Seconds that a decision of an outside player may take.")
+    ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Stop when a player crashes, is late or plays illegally."),
+    ] = False,
+    style: Annotated[bool, typer.Option("--style", help="Tell how everybody plays.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the result here; - prints it alone.")
     ] = None,
 ) -> None:
     """Judge players against each other: duplicate deals, seats rotated, 95 % intervals."""
     from dominozoo.rules import RulesError
-    from dominozoo_training.evaluation.arena import ArenaError, as_json, make_setting, run_arena
-    from dominozoo_training.evaluation.entrants import EntrantError, load_entrant, split_players
+    from dominozoo_training.bench import machine
+    from dominozoo_training.evaluation import command
+    from dominozoo_training.evaluation.asking import Conduct
+    from dominozoo_training.evaluation.entrants import EntrantError, split_players
+    from dominozoo_training.evaluation.setting import ArenaError, make_setting
 
-    with refusing(RulesError, ArenaError, EntrantError, OSError):
+    with refusing(RulesError, ArenaError, EntrantError, OSError, ImportError):
         setting = make_setting(game, deals, seed, unit, opening)
-        entrants = [load_entrant(spec, setting.rules) for spec in split_players(players)]
-        if json_file is not None:
-            check_writable(json_file)
+        conduct = Conduct(strict, move_time, style)
+        entrants = command.load(split_players(players), setting)
+        plan = command.make_plan(
+            setting, entrants, form=form, rounds=rounds, until_ci=until_ci, conduct=conduct
+        )
+        for what, path in (("json", json_file), ("html", html)):
+            if path is not None:
+                check_writable(str(path), what)
         say_if_compiling()
-        with progress_bar("arena") as progress:
-            results = run_arena(setting.rules, entrants, deals, seed, unit, opening, progress)
+        try:
+            outcome = command.play(plan, entrants, processes, out)
+        except KeyboardInterrupt:
+            say(f"interrupted; {command.kept(out)}")
+            raise typer.Exit(CTRL_C) from None
+        result = command.told(outcome, machine(), say)
+        if html is not None:
+            command.write_html(html, result, entrants)
         if json_file is not None:
-            write_json(json_file, as_json(setting, results))
+            write_json(json_file, result)
     if json_file != "-":
-        show_results(setting, results)
+        command.show(outcome, result)
 
 
 @app.command()
@@ -228,39 +279,6 @@ def train(
         run_training(told, run, resume=resume is not None, force=force, command=command, stop=stop)
     if stop.by == "SIGINT":
         raise typer.Exit(CTRL_C)
-
-
-@contextmanager
-def progress_bar(title: str) -> Iterator[Any]:
-    """A bar on a terminal's stderr, gone when done; yields ``report(done, total)``."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def show_results(setting: Setting, results: list[Result]) -> None:
-    """Print the arena's results as a table."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(
-        title=f"{setting.rules}: {UNITS[setting.unit]}, opening {setting.opening}, "
-        f"{setting.deals} deals, seed {setting.seed}",
-        caption=f"Even is {100 / setting.rules.sides:.1f} %. Intervals: 95 % over deals.",
-    )
-    for heading in ("a", "b"):
-        table.add_column(heading)
-    for heading in ("games", "a wins", "95 %", "points"):
-        table.add_column(heading, justify="right")
-    for r in results:
-        bounds = f"{100 * r.low:.1f} .. {100 * r.high:.1f}"
-        row = (r.a, r.b, str(r.games), f"{100 * r.win_rate:.2f} %", bounds, f"{r.points:+.4f}")
-        table.add_row(*row)
-    Console().print(table)
 
 
 @app.command()

@@ -49,15 +49,7 @@ def load_player(spec: str, rules: Rules) -> Player:
         EntrantError: if it is unknown, unreadable, or made for another game.
     """
     entrant = load_entrant(spec, rules)
-    if spec.endswith(".dombot"):
-        from dominozoo.bots.bundle import load_bot
-
-        return Player(entrant, load_bot(spec))
-    if entrant.act is not None and ":" not in spec:
-        from dominozoo_training.policy.checkpoint import load_policy
-
-        return Player(entrant, load_policy(spec))
-    return Player(entrant)
+    return Player(entrant, entrant.policy)
 
 
 class Sitting:

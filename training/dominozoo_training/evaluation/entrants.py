@@ -1,22 +1,26 @@
 """Who can take part in the arena, by short code.
 
 * ``random``, ``easy``, ``normal``, ``hard``, ``mobility``: the scripted bots;
+* ``search(deals=50)``: plays imagined deals out; ``omniscient``: sees all tiles;
 * a folder: a checkpoint, ``checkpoints/block_v0`` or ``runs/x``;
 * a file ``*.dombot``: an exported bot;
+* a file ``*.zip``: a model of Stable-Baselines3;
 * ``module:callable``: a function ``f(observation, mask) -> actions``, observation int16 (k, size),
   mask int8 (k, actions), actions integers (k,).
 
-torch is imported only when a checkpoint takes part.
+``KINDS`` is the one list of them. What a kind needs is imported only when such a player takes part.
 """
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import hashlib
 import importlib
 import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -24,12 +28,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.bots import BOTS, OUTSIDE
-from dominozoo.rules import Rules
+from dominozoo.rules import TRUC, Rules
 from dominozoo_training import remedy
 
 Array = npt.NDArray[Any]
 Act = Callable[[Array, Array, Array], Array]
+Choose = Callable[[Rules, Array, Array, Array, Array], Array]
 BUNDLE: Final = ".dombot"
+MODEL: Final = ".zip"
+SEARCHERS: Final = ("search", "omniscient")
+SEES_ALL: Final = "(sees all tiles)"
 
 
 class EntrantError(ValueError):
@@ -46,19 +54,37 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """A player of the arena.
+    """A player of the arena: a scripted bot's code, or ``act``, or ``choose``.
 
     Attributes:
-        name: as results show it.
+        name: as results show it; what it was loaded from if ``loaded``.
         code: the scripted bot that plays inside the kernel, or ``OUTSIDE``.
-        act: for outside players: (observation int16 (k, size), mask int8 (k, actions), u float64
-            (k,) in 0..1) to actions, integers (k,). ``u`` is fresh chance, the same for the same
-            deal and seed, so that a player who draws his moves is repeatable.
+        act: decides on what the seat sees: (observation int16 (k, size), mask int8 (k, actions), u
+            float64 (k,) in 0..1) to actions, integers (k,). ``u`` is fresh chance, the same for the
+            same deal and seed, so that a player who draws his moves is repeatable.
+        choose: decides on the tables themselves: (rules, tables (B,), packed, rng uint32 (B, 4) the
+            bots' generators, rows int64 (k,) to decide) to actions, int64 (k,).
+        cheats: it sees tiles that its seat doesn't.
+        slow: its decisions take so long that little should be played between two savings.
+        loaded: ``load_entrant`` made it from its name, so another process can do so, too.
+        mark: what tells this player from a later one of the same name: a checksum of its files.
+        policy: what gives the chances of its moves, None for a bot that only moves.
     """
 
     name: str
     code: int = OUTSIDE
     act: Act | None = None
+    choose: Choose | None = None
+    cheats: bool = False
+    slow: bool = False
+    loaded: bool = field(default=False, compare=False)
+    mark: str = ""
+    policy: Any = field(default=None, compare=False)
+
+    @property
+    def label(self) -> str:
+        """The name, and whether it sees all tiles."""
+        return f"{self.name} {SEES_ALL}" if self.cheats else self.name
 
 
 def scripted(name: str) -> Entrant:
@@ -66,7 +92,7 @@ def scripted(name: str) -> Entrant:
     return Entrant(name, BOTS[name])
 
 
-def policy_entrant(name: str, policy: Policy, *, sample: bool = False) -> Entrant:
+def policy_entrant(name: str, policy: Policy, *, sample: bool = False, mark: str = "") -> Entrant:
     """A policy as an entrant: its most probable action, or with ``sample`` one drawn by chance."""
 
     def greedy(observation: Array, mask: Array, u: Array) -> Array:
@@ -78,7 +104,12 @@ def policy_entrant(name: str, policy: Policy, *, sample: bool = False) -> Entran
         first: Array = (sums > u[:, None] * sums[:, -1:]).argmax(axis=1)
         return first
 
-    return Entrant(name, act=drawn if sample else greedy)
+    return Entrant(name, act=drawn if sample else greedy, mark=mark, policy=policy)
+
+
+def samples(rules: Rules) -> bool:
+    """Whether a policy's moves are drawn: where bluffs belong to play, the likeliest gives it away."""
+    return rules.variant.family == TRUC
 
 
 def split_players(text: str) -> list[str]:
@@ -97,30 +128,40 @@ def split_players(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of entrant.
+
+    Attributes:
+        what: how the message for an unknown name offers it.
+        knows: whether a name is of this kind.
+        load: makes the entrant; raises EntrantError.
+    """
+
+    what: str
+    knows: Callable[[str], bool]
+    load: Callable[[str, Rules], Entrant]
+
+
 def load_entrant(spec: str, rules: Rules) -> Entrant:
     """Load an entrant by its short code.
 
     Args:
-        spec: short code, folder, bundle file or ``module:callable``.
+        spec: short code, search, folder, file or ``module:callable``.
         rules: the game that it is to play.
 
     Raises:
         EntrantError: unknown, unreadable, or made for another game.
     """
-    if spec in BOTS:
-        return scripted(spec)
-    path = Path(spec)
-    if spec.endswith(BUNDLE):
-        return _load_bundle(spec, path, rules)
-    if spec and Path(spec.partition("@")[0]).is_dir():  # runs/x@best is a run's best
-        return _load_checkpoint(spec, path, rules)
-    if re.fullmatch(r"[\w.]+:\w+", spec):
-        return _load_callable(spec)
-    close = difflib.get_close_matches(spec, BOTS, n=1)
+    for kind in KINDS:
+        if kind.knows(spec):
+            return replace(kind.load(spec, rules), loaded=True)
+    head, bracket, _ = spec.partition("(")
+    close = difflib.get_close_matches(head, SEARCHERS if bracket else [*BOTS, *SEARCHERS], n=1)
     near = f" (did you mean {close[0]!r}?)" if close else ""
+    known = [kind.what for kind in KINDS]
     raise EntrantError(
-        f"players: {spec!r} is nobody{near}; name a bot ({', '.join(BOTS)}), a checkpoint folder, "
-        f"a file *{BUNDLE} or module:callable"
+        f"players: {spec!r} is nobody{near}; name {', '.join(known[:-1])} or {known[-1]}"
     )
 
 
@@ -134,18 +175,41 @@ def check_game(spec: str, made_for: Rules, rules: Rules) -> None:
         raise EntrantError(f"players: {spec} was made for {made_for}, it can't play {rules}")
 
 
-def _load_bundle(spec: str, path: Path, rules: Rules) -> Entrant:
+def checksum(paths: Iterable[Path]) -> str:
+    """SHA-256 over the contents of files, hexadecimal."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _load_scripted(spec: str, rules: Rules) -> Entrant:
+    return scripted(spec)
+
+
+def _load_searcher(spec: str, rules: Rules) -> Entrant:
+    search = importlib.import_module("dominozoo.bots.search")
+    try:
+        bot = search.parse_bot(spec, rules)
+    except ValueError as error:
+        text = str(error).removeprefix("players: ")
+        raise EntrantError(f"players: {text}") from None
+    return Entrant(spec, choose=bot.choose, cheats=bool(bot.cheats), slow=True)
+
+
+def _load_bundle(spec: str, rules: Rules) -> Entrant:
     from dominozoo.bots.bundle import load_bot
 
     try:
-        bot = load_bot(path)
+        bot = load_bot(spec)
+        mark = checksum([Path(spec)]) if Path(spec).is_file() else ""
     except (OSError, ValueError) as error:
         raise EntrantError(f"players: {error}") from None
     check_game(spec, bot.rules, rules)
-    return policy_entrant(spec, bot)
+    return policy_entrant(spec, bot, sample=samples(rules), mark=mark)
 
 
-def _load_checkpoint(spec: str, path: Path, rules: Rules) -> Entrant:
+def _load_checkpoint(spec: str, rules: Rules) -> Entrant:
     try:
         checkpoint = importlib.import_module("dominozoo_training.policy.checkpoint")
     except ModuleNotFoundError as error:
@@ -153,31 +217,67 @@ def _load_checkpoint(spec: str, path: Path, rules: Rules) -> Entrant:
             f"players: {spec} is a checkpoint, which needs {error.name}: {remedy('train')}"
         ) from None
     try:
-        policy = checkpoint.load_policy(path)
+        folder = checkpoint.policy_folder(spec)
+        policy = checkpoint.load_policy(folder)
+        mark = checksum(sorted(p for p in folder.iterdir() if p.suffix == ".safetensors"))
     except (OSError, ValueError) as error:
         raise EntrantError(f"players: {error}") from None
     check_game(spec, policy.rules, rules)
-    return policy_entrant(spec, policy)
+    return policy_entrant(spec, policy, sample=samples(rules), mark=mark)
 
 
-def _load_callable(spec: str) -> Entrant:
+def _load_model(spec: str, rules: Rules) -> Entrant:
+    from dominozoo_training.evaluation.sb3_model import load_model
+
+    try:
+        policy = load_model(Path(spec), rules)
+        mark = checksum([Path(spec)])
+    except (OSError, ValueError, ImportError) as error:
+        raise EntrantError(f"players: {error}") from None
+    return policy_entrant(spec, policy, sample=samples(rules), mark=mark)
+
+
+def _load_callable(spec: str, rules: Rules) -> Entrant:
     name, _, attribute = spec.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:  # a console script's path lacks the folder one stands in
         sys.path.insert(0, here)
     try:
-        found: Any = getattr(importlib.import_module(name), attribute)
+        module = importlib.import_module(name)
+        found: Any = getattr(module, attribute)
     except (ImportError, AttributeError) as error:
         raise EntrantError(f"players: {spec}: {error}") from None
+    except Exception as error:
+        raise EntrantError(f"players: {spec}: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise EntrantError(f"players: {spec} can't be called; it must be f(observation, mask)")
 
     def act(observation: Any, mask: Any, u: Any) -> Any:
         try:
-            return np.asarray(found(observation, mask))
+            with contextlib.redirect_stdout(sys.stderr):  # results go to stdout
+                return np.asarray(found(observation, mask))
         except Exception as error:
             raise EntrantError(
                 f"players: {spec} failed: {type(error).__name__}: {error}"
             ) from error
 
-    return Entrant(spec, act=act)
+    file = getattr(module, "__file__", None)
+    return Entrant(spec, act=act, mark=checksum([Path(file)]) if file else "")
+
+
+def _is_searcher(spec: str) -> bool:
+    return spec.partition("(")[0].strip() in SEARCHERS
+
+
+def _is_folder(spec: str) -> bool:
+    return bool(spec) and Path(spec.partition("@")[0]).is_dir()  # runs/x@best is a run's best
+
+
+KINDS: Final[list[Kind]] = [
+    Kind(f"a bot ({', '.join(BOTS)})", BOTS.__contains__, _load_scripted),
+    Kind("search(deals=50), omniscient", _is_searcher, _load_searcher),
+    Kind(f"a file *{BUNDLE}", lambda spec: spec.endswith(BUNDLE), _load_bundle),
+    Kind(f"a file *{MODEL} of Stable-Baselines3", lambda s: s.endswith(MODEL), _load_model),
+    Kind("a checkpoint folder", _is_folder, _load_checkpoint),
+    Kind("module:callable", lambda s: bool(re.fullmatch(r"[\w.]+:\w+", s)), _load_callable),
+]
