@@ -12,6 +12,7 @@ from pettingzoo import aec_registry, register
 
 if TYPE_CHECKING:
     from dominozoo.bots.bundle import load_bot as load_bot
+    from dominozoo.bots.solving import solve as solve
 
 __version__ = "0.1.0"
 
@@ -55,15 +56,20 @@ for _id, _game in GYMNASIUM_IDS.items():
 
 def __dir__() -> list[str]:
     """What can be asked for, loaded or not."""
-    return sorted({*globals(), "load_bot", *(module.split(".")[1] for module in AEC_IDS.values())})
+    lazy = ("load_bot", "solve")
+    return sorted({*globals(), *lazy, *(module.split(".")[1] for module in AEC_IDS.values())})
 
 
 def __getattr__(name: str) -> Any:
-    """``load_bot`` and the games' modules, brought only when asked for: they need the compiler."""
+    """``load_bot``, ``solve`` and the games' modules, brought only when asked for: they compile."""
     if f"{__name__}.{name}" in AEC_IDS.values():
         return importlib.import_module(f"{__name__}.{name}")
     if name == "load_bot":
         from dominozoo.bots.bundle import load_bot
 
         return load_bot
+    if name == "solve":
+        from dominozoo.bots.solving import solve
+
+        return solve
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

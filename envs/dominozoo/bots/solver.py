@@ -51,6 +51,7 @@ GENERATION: Final = 9  # of the table of positions: a solve forgets the one befo
 TURN_SHIFT: Final = 10  # of the turn in a position's key
 FRONT: Final = 11  # place in the deck of the boneyard's first tile
 BONEYARD: Final = 12  # its tiles
+MASK: Final = 13  # slots of the table of positions, less one
 DECK: Final = 16  # 28: the deck
 FRAMES: Final = 48  # the way down: a frame for each position with a choice
 FRAME: Final = 48  # words a frame
@@ -74,7 +75,7 @@ COUNT: Final = 13  # moves still to try
 MINE: Final = 14  # the root's side moves
 MOVES: Final = 16  # those moves, at most 28 that differ
 
-SLOTS: Final = 1 << 14
+SLOTS: Final = 1 << 14  # of the table: what the next cache of a processor holds
 # A key's parts: tiles that lie, ends, turn, tiles drawn and by whom, generation.
 ENDS_SHIFT: Final = 28
 LINE_TURN_SHIFT: Final = 36
@@ -104,9 +105,14 @@ DRAWN: Final = 31
 DRAWN_BITS: Final = 5
 
 
-def make_work() -> npt.NDArray[np.int64]:
-    """Working memory of the solver, int64 (n,); it may be used again and again."""
-    return np.zeros(STORE + 2 * SLOTS, np.int64)
+def make_work(slots: int = SLOTS) -> npt.NDArray[np.int64]:
+    """Working memory of the solver, int64 (n,); it may be used again and again.
+
+    ``slots``, a power of two, is the size of the table of positions; long solves gain by more.
+    """
+    work = np.zeros(STORE + 2 * slots, np.int64)
+    work[MASK] = slots - 1
+    return work
 
 
 @njit(cache=True)
@@ -420,10 +426,10 @@ def key_of(w: Any, laid: Any, ends: Any, turn: Any, drawn: Any) -> Any:
 
 
 @njit(cache=True)
-def slot_of(key: Any) -> Any:
+def slot_of(w: Any, key: Any) -> Any:
     """Where a position is kept in the working array."""
     folded = (key ^ key >> _FOLD) & _FOLDED
-    return STORE + 2 * (folded * _SPREAD >> 24 & (SLOTS - 1))
+    return STORE + 2 * (folded * _SPREAD >> 24 & w[MASK])
 
 
 @njit(cache=True)
@@ -470,7 +476,7 @@ def enter(
     if not over:
         w[NODES] += 1
         key = key_of(w, laid, ends, turn, drawn)
-        over, value, first = look_up(w, slot_of(key), key, alpha, beta)
+        over, value, first = look_up(w, slot_of(w, key), key, alpha, beta)
         if not over:
             mine = side_of(rules, turn) == side_of(rules, w[ROOT])
             w[f + LAID], w[f + ENDS], w[f + TURN] = laid, ends, turn
@@ -501,7 +507,7 @@ def take(w: Any, f: Any, got: Any) -> None:
 def leave(w: Any, f: Any) -> Any:
     """Keep a frame's result in the table; returns its value."""
     key, value = w[f + KEY], w[f + VALUE]
-    store(w, slot_of(key), key, value, w[f + LEAST], w[f + MOST], w[f + BEST])
+    store(w, slot_of(w, key), key, value, w[f + LEAST], w[f + MOST], w[f + BEST])
     if w[f + NOW] != w[f + START]:
         put_back(w, w[f + START], w[f + NOW])
     return value
