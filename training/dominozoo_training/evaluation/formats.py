@@ -13,7 +13,7 @@ from dominozoo_training.evaluation.playing import Lineup
 
 FORMATS: Final = ("all", "swiss", "tables")
 MOST_TABLES: Final = 70  # all there are of 8 players at four seats
-TRIES: Final = 500  # selections of tables that are compared
+TRIES: Final = 200  # selections of tables that are compared
 
 
 def all_pairs(players: int) -> list[Lineup]:
@@ -45,9 +45,10 @@ def tables_of(players: int, seats: int, seed: int) -> list[Lineup]:
             places = [0, *(1 + rng.choice(players - 1, seats - 1, replace=False)).tolist()]
             added = met + apart(places, players)
             worth = (int(added[1:].min()), -int((added[1:] ** 2).sum()))
-            fresh = chosen.isdisjoint(moved_round(places, circle.tolist()))
-            full = len(moved_round(places, circle.tolist())) == players
-            if fresh and full and (best is None or worth > best[0]):
+            if best is not None and worth <= best[0]:
+                continue
+            tables = moved_round(places, circle.tolist())
+            if len(tables) == players and chosen.isdisjoint(tables):
                 best = (worth, places)
         if best is None:
             break

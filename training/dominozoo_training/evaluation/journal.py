@@ -50,19 +50,28 @@ class Journal:
     def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
         self.folder = folder
         self._lock: IO[str] | None = None
-        with explained(folder):
-            if folder.exists() and not folder.is_dir():
-                raise ArenaError(f"out: {folder} is a file; name a folder")
-            if folder.is_dir() and not (folder / MANIFEST).is_file() and not only_begun(folder):
-                raise ArenaError(f"out: {folder} holds other things; name a new folder")
-            (folder / PARTS).mkdir(parents=True, exist_ok=True)
-            self._lock = locked(folder)
-            for left_over in folder.rglob(f".*{TEMPORARY}"):
-                left_over.unlink()
-            if (folder / MANIFEST).is_file():
-                check_plan(folder, plan)
-            else:
-                write_whole(folder / MANIFEST, json.dumps(plan, indent=1) + "\n")
+        try:
+            with explained(folder):
+                self._open(plan)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, plan: Mapping[str, Any]) -> None:
+        """Make the folder, or see that it is this plan's."""
+        folder, file = self.folder, self.folder / MANIFEST
+        if folder.exists() and not folder.is_dir():
+            raise ArenaError(f"out: {folder} is a file; name a folder")
+        if folder.is_dir() and not file.is_file() and not only_begun(folder):
+            raise ArenaError(f"out: {folder} holds other things; name a new folder")
+        if file.is_file():
+            check_plan(folder, plan)
+        (folder / PARTS).mkdir(parents=True, exist_ok=True)
+        self._lock = locked(folder)
+        for left_over in folder.rglob(f".*{TEMPORARY}"):
+            left_over.unlink()
+        if not file.is_file():
+            write_whole(file, json.dumps(plan, indent=1) + "\n")
 
     def close(self) -> None:
         """Let others use the folder."""
@@ -159,13 +168,14 @@ def check_plan(folder: Path, plan: Mapping[str, Any]) -> None:
 
 
 def difference(key: str, old: Any, new: Any) -> str:
-    """What differs in an entry, in words; of lists the first item that does."""
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        old, new = next(pair for pair in zip(old, new, strict=True) if pair[0] != pair[1])
-    if isinstance(old, dict) and isinstance(new, dict) and old.get("name") == new.get("name"):
-        return f"another state of {old.get('name')}: its files have changed"
-    words = [v.get("name") if isinstance(v, dict) else v for v in (old, new)]
-    return f"{key}={words[0]}, not {words[1]}"
+    """What differs in an entry, in words."""
+    if key == "players" and isinstance(old, list) and isinstance(new, list):
+        names = [",".join(player["name"] for player in players) for players in (old, new)]
+        if names[0] == names[1]:
+            changed = next(b["name"] for a, b in zip(old, new, strict=True) if a != b)
+            return f"another {changed}: its files have changed since"
+        old, new = names
+    return f"{key}={old}, not {new}"
 
 
 def write_whole(path: Path, text: str) -> None:
