@@ -497,7 +497,7 @@ def other_fields(manifest: dict[str, Any]) -> None:
     [
         (changed(None, format="dombot/2"), "a newer dominozoo is needed"),
         (changed(None, format="zip"), "format must be dombot/1"),
-        (changed(None, min_reader=2), "needs reader 2, this is 1: a newer dominozoo"),
+        (changed(None, min_reader=3), "needs reader 3, this is 2: a newer dominozoo"),
         (changed(None, min_reader="1"), "min_reader must be"),
         (changed(None, licence=""), "licence must be a text"),
         (changed(None, game=[]), "game must be an object"),

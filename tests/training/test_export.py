@@ -12,7 +12,9 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 from dominozoo.bots.archive import GRAPH, read_members
-from dominozoo.bots.network import Network, Shape
+from dominozoo.bots.bundle import shape_of
+from dominozoo.bots.network import Network
+from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import parse
 from dominozoo_training.export import graph
 from dominozoo_training.export.onnx import TorchReader, lower_opset, to_onnx
@@ -20,7 +22,6 @@ from dominozoo_training.export.parity import compare, difference
 from dominozoo_training.export.positions import positions
 from dominozoo_training.export.vectors import Reader
 from dominozoo_training.policy.checkpoint import Policy
-from dominozoo_training.policy.network import PolicyNetwork
 
 GAMES = [
     "block",
@@ -32,12 +33,13 @@ GAMES = [
     "six_love",
     "chiva(players=3)",
     "french",
+    "truc(max_redeals=2)",
 ]
 
 
-def numpy_reader(network: PolicyNetwork) -> Network:
-    weights = {name: weight.numpy() for name, weight in network.state_dict().items()}
-    return Network(weights, Shape(network.encoder.ends, network.encoder.seats))
+def numpy_reader(policy: Policy) -> Network:
+    weights = {name: weight.numpy() for name, weight in policy.network.state_dict().items()}
+    return Network(weights, shape_of(policy.rules, policy.network.encoder.sizes))
 
 
 @pytest.fixture(scope="module")
@@ -58,28 +60,29 @@ def test_graph_and_numpy_equal_torch_on_2048_positions(policy: Policy, data: byt
     where = positions(policy.rules, 2048, seed=9)
     readers: dict[str, Reader] = {
         "onnx": graph.GraphPolicy(data),
-        "numpy": numpy_reader(policy.network),
+        "numpy": numpy_reader(policy),
     }
     worst = compare(TorchReader(policy.network), readers, where)
     assert len(where) == 2048
     assert max(worst.values()) <= 1e-5, worst
 
 
-def test_a_french_graph_equals_torch(make_policy: Callable[[str], Policy]) -> None:
-    network = make_policy("french").network
+@pytest.mark.parametrize("game", ["french", "truc"])
+def test_other_graphs_equal_torch(game: str, make_policy: Callable[[str], Policy]) -> None:
+    policy = make_policy(game)
     readers: dict[str, Reader] = {
-        "onnx": graph.GraphPolicy(to_onnx(network)),
-        "numpy": numpy_reader(network),
+        "onnx": graph.GraphPolicy(to_onnx(policy.network)),
+        "numpy": numpy_reader(policy),
     }
-    worst = compare(TorchReader(network), readers, positions(parse("french"), 2048))
+    worst = compare(TorchReader(policy.network), readers, positions(parse(game), 2048))
     assert max(worst.values()) <= 1e-5, worst
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_numpy_equals_torch_in_every_game(game: str, make_policy: Callable[[str], Policy]) -> None:
-    network = make_policy(game).network
+    policy = make_policy(game)
     where = positions(parse(game), 1024)
-    worst = compare(TorchReader(network), {"numpy": numpy_reader(network)}, where)
+    worst = compare(TorchReader(policy.network), {"numpy": numpy_reader(policy)}, where)
     assert worst["numpy"] <= 1e-5
 
 
@@ -100,7 +103,7 @@ def test_a_wrong_reader_is_found(policy: Policy) -> None:
             swapped[:, [84, 85]] = swapped[:, [85, 84]]
             return super().evaluate(swapped, mask)
 
-    right = numpy_reader(policy.network)
+    right = numpy_reader(policy)
     wrong = Wrong(
         {name: weight.numpy() for name, weight in policy.network.state_dict().items()}, right.shape
     )
@@ -250,21 +253,21 @@ def test_a_foreign_graph_is_refused(
 ) -> None:
     change(model)
     with pytest.raises(graph.GraphError, match=words) as caught:
-        graph.check(model.SerializeToString(), 58)
+        graph.check(model.SerializeToString(), LINE_LAYOUT, 58)
     assert "\n" not in str(caught.value)
 
 
 def test_bytes_that_are_no_graph_are_refused(data: bytes) -> None:
     for noise in (b"", b"hello", data[: len(data) // 2], bytes(1000)):
         with pytest.raises(graph.GraphError):
-            graph.check(noise, 58)
+            graph.check(noise, LINE_LAYOUT, 58)
     with pytest.raises(graph.GraphError, match="larger than 16 MiB"):
-        graph.check(bytes((16 << 20) + 1), 58)
+        graph.check(bytes((16 << 20) + 1), LINE_LAYOUT, 58)
 
 
 def test_a_graph_for_another_game_is_refused(data: bytes) -> None:
     with pytest.raises(graph.GraphError, match="not those of the contract"):
-        graph.check(data, 114)
+        graph.check(data, LINE_LAYOUT, 114)
 
 
 def test_an_operator_without_an_equal_in_opset_15_is_refused() -> None:

@@ -6,9 +6,9 @@ import torch
 from dominozoo.rules import parse
 from dominozoo.tables import Tables
 from dominozoo.tiles import TILE_COUNT
-from dominozoo_training.learning.rollout import relative_hands
 from dominozoo_training.policy.checkpoint import Policy
 from dominozoo_training.policy.compiled import describe
+from dominozoo_training.policy.encoding import LineEncoder
 from dominozoo_training.policy.network import Critic, PolicyNetwork, legal_entries
 
 GAMES = [
@@ -18,6 +18,8 @@ GAMES = [
     "partnership(poser=team)",
     "cutthroat(players=3)",
     "french",
+    "truc",
+    "truc(target=3, max_redeals=3)",
 ]
 
 
@@ -40,16 +42,16 @@ def test_the_compiled_encoding_equals_the_tensors(game: str) -> None:
     network, critic = PolicyNetwork.for_rules(parse(game)), Critic.for_rules(parse(game))
     for steps in (0, 1, 7, 20, 33):
         tables = played(game, steps)
-        hands = relative_hands(tables.records, tables.turn, tables.rules.players)
+        secrets = network.encoder.secrets(tables.records, tables.turn)
         state = network.encoder.state(torch.from_numpy(tables.observation))
         legal = legal_entries(torch.from_numpy(tables.mask))
-        found = describe(network.encoder, tables.observation, tables.mask, hands)
+        found = describe(network.encoder, tables.observation, tables.mask, secrets)
         assert np.array_equal(found.ids, legal.actions)
         assert np.array_equal(found.rows, legal.rows)
         pairs = [
             (found.actions, network.action_inputs(state, legal)),
-            (found.values, network.value_inputs(state)),
-            (found.critic, critic.inputs(state, held(hands))),
+            (found.values, network.encoder.values(state)),
+            (found.critic, critic.encoder.critic(state, held(secrets))),
         ]
         for compiled, tensor in pairs:
             np.testing.assert_allclose(compiled, tensor.numpy(), atol=1e-6)
@@ -118,7 +120,7 @@ def test_wrong_arrays_are_refused(bad: str) -> None:
 def test_fewer_seats_see_the_same_game() -> None:
     """Seats that a game lacks are zero in the observation: leaving them out loses nothing."""
     tables = played("block", 9)
-    wide, narrow = PolicyNetwork(2, seats=4), PolicyNetwork(2, seats=2)
+    wide, narrow = (PolicyNetwork(LineEncoder(2, seats)) for seats in (4, 2))
     observation = torch.from_numpy(tables.observation)
     states = wide.encoder.state(observation), narrow.encoder.state(observation)
     legal = legal_entries(torch.from_numpy(tables.mask))

@@ -6,8 +6,9 @@ import torch
 from dominozoo_training.evaluation.arena import evaluate
 from dominozoo_training.learning import ppo
 from dominozoo_training.learning.config import Config, load_config
-from dominozoo_training.learning.rollout import Seen, gae, look, relative_hands, sample, turned
+from dominozoo_training.learning.rollout import Seen, gae, look, sample, turned
 from dominozoo_training.learning.state import frozen_policy, new_learner
+from dominozoo_training.policy.encoder import relative_hands
 from dominozoo_training.policy.network import MASKED, spread
 
 GAMES = ["block", "draw(players=3)", "partnership(poser=team)", "french"]
@@ -186,7 +187,7 @@ def test_decisions_without_a_choice_are_not_learned_from() -> None:
             torch.tensor([forced, 1.0]),
             torch.zeros(2, 2),
         )
-        losses.append(ppo.policy_terms(learner.policy, batch, 0.2)[0].item())
+        losses.append(ppo.policy_terms(learner.policy, batch, 0.2).loss.item())
     assert losses[0] == losses[1]
 
 

@@ -27,17 +27,22 @@ from dominozoo.bots.archive import (
     read_members,
     read_weights,
 )
-from dominozoo.bots.network import ARCHITECTURE, Network, Shape
-from dominozoo.fields import LINE_LAYOUT, Layout
-from dominozoo.rules import LINE, Rules, RulesError, make_rules, pack_line
-from dominozoo.tiles import TILE_COUNT
+from dominozoo.bots.network import ARCHITECTURE, Looks, Network, Shape
+from dominozoo.bots.truc_network import TRUC_ARCHITECTURE, TrucShape
+from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT, Layout
+from dominozoo.rules import LINE, TRUC, Rules, RulesError, make_rules, pack_line
 
 __all__ = ["Bot", "Bundle", "BundleError", "load_bot", "read_bundle"]
 
 FORMAT: Final = "dombot"
 FORMAT_VERSION: Final = 1
-READER: Final = 1  # goes up when bundles may need something that older readers can't do
-ACTIONS: Final = "line/1"
+READER: Final = 2  # goes up when bundles may need something that older readers can't do
+# By family of games: the network, the table of actions, the first reader that knows them.
+ARCHITECTURES: Final = {LINE: ARCHITECTURE, TRUC: TRUC_ARCHITECTURE}
+ACTIONS: Final = {LINE: "line/1", TRUC: "truc/1"}
+READERS: Final = {LINE: 1, TRUC: 2}
+GREEDY: Final = "greedy"  # how moves are chosen unless the caller says otherwise
+SAMPLED: Final = "sampled"
 # The fields of an observation that say how an option stands.
 OPTION_OF: Final = {
     "draw": "draw",
@@ -96,13 +101,18 @@ class Bundle:
     path: str
     manifest: dict[str, Any]
     rules: Rules
-    shape: Shape
+    shape: Looks
     members: dict[str, bytes]
 
     @property
     def action_count(self) -> int:
-        """Size of the action space: 58, French 114."""
-        return self.shape.ends * TILE_COUNT + 2
+        """Size of the action space: 58, French 114, Le Truc 60."""
+        return self.shape.action_count
+
+    @property
+    def sampled(self) -> bool:
+        """Whether its moves are drawn by their probabilities unless somebody asks otherwise."""
+        return _select(self.manifest) == SAMPLED
 
 
 def read_bundle(path: str | Path) -> Bundle:
@@ -121,7 +131,8 @@ def read_bundle(path: str | Path) -> Bundle:
         check_sums(members, manifest.get("files"))
         rules = _read_game(manifest)
         shape = _read_network(manifest, rules)
-        _check_contract(manifest, shape)
+        _check_contract(manifest, rules, shape)
+        _select(manifest)
     except BundleError as error:
         raise BundleError(f"{path}: {error}") from None
     return Bundle(str(path), manifest, rules, shape, members)
@@ -169,18 +180,31 @@ def _read_game(manifest: Mapping[str, Any]) -> Rules:
         raise BundleError(f"{MANIFEST}: game.rules don't fit rules_sha256")
     if str(rules) != game.get("text"):
         raise BundleError(f"{MANIFEST}: game.text is not {str(rules)!r}")
-    if rules.variant.family != LINE:
-        raise BundleError(f"this version has no reader for bots of {rules.game}")
     return rules
 
 
-def _read_network(manifest: Mapping[str, Any], rules: Rules) -> Shape:
-    network = section(manifest, "network")
-    if network.get("architecture") != ARCHITECTURE:
+def _read_network(manifest: Mapping[str, Any], rules: Rules) -> Looks:
+    network, known = section(manifest, "network"), ARCHITECTURES[rules.variant.family]
+    if network.get("architecture") != known:
         raise BundleError(
             f"its network is {str(network.get('architecture'))[:40]!r}, "
-            f"this version computes {ARCHITECTURE!r}"
+            f"this version computes {known!r}"
         )
+    return shape_of(rules, network)
+
+
+def shape_of(rules: Rules, network: Mapping[str, Any]) -> Looks:
+    """What a network of a game looks at.
+
+    Args:
+        rules: the game.
+        network: of a line game ``ends`` and ``seats``; Le Truc has one size.
+
+    Raises:
+        BundleError: if ends or seats are not the game's.
+    """
+    if rules.variant.family == TRUC:
+        return TrucShape()
     ends, seats = int(pack_line(rules)[0]["ends"]), network.get("seats")
     if network.get("ends") != ends:
         raise BundleError(f"{MANIFEST}: network.ends is not that of {rules.game}")
@@ -189,24 +213,32 @@ def _read_network(manifest: Mapping[str, Any], rules: Rules) -> Shape:
     return Shape(ends, seats)
 
 
-def _check_contract(manifest: Mapping[str, Any], shape: Shape) -> None:
+def _check_contract(manifest: Mapping[str, Any], rules: Rules, shape: Looks) -> None:
     """Refuse observations and actions that this version doesn't make."""
     observation, actions = section(manifest, "observation"), section(manifest, "actions")
     found = (observation.get("layout"), observation.get("version"))
-    known = (LINE_LAYOUT.name, LINE_LAYOUT.version)
+    known = (shape.layout.name, shape.layout.version)
     if found != known:
         raise BundleError(
             f"it reads observation {str(found[0])[:20]}/{str(found[1])[:20]}, "
             f"this version makes {known[0]}/{known[1]}"
         )
-    if _places(observation.get("fields")) != _places(field_table(LINE_LAYOUT)):
+    if _places(observation.get("fields")) != _places(field_table(shape.layout)):
         raise BundleError(f"{MANIFEST}: observation.fields are not those of {known[0]}/{known[1]}")
-    count = shape.ends * TILE_COUNT + 2
-    if (actions.get("table"), actions.get("count")) != (ACTIONS, count):
+    table, count = ACTIONS[rules.variant.family], shape.action_count
+    if (actions.get("table"), actions.get("count")) != (table, count):
         raise BundleError(
-            f"its actions are {str(actions.get('table'))[:20]!r}, this game has {ACTIONS!r} "
+            f"its actions are {str(actions.get('table'))[:20]!r}, this game has {table!r} "
             f"with {count}"
         )
+
+
+def _select(manifest: Mapping[str, Any]) -> str:
+    """How moves are chosen unless somebody asks otherwise; older bundles needn't say it."""
+    select = section(manifest, "select") if "select" in manifest else {"default": GREEDY}
+    if select.get("default") not in (GREEDY, SAMPLED):
+        raise BundleError(f"{MANIFEST}: select.default must be {GREEDY!r} or {SAMPLED!r}")
+    return str(select["default"])
 
 
 def _places(fields: Any) -> list[tuple[Any, ...]]:
@@ -234,6 +266,7 @@ class Bot:
         self.id = str(bundle.manifest["id"])
         self.version = str(bundle.manifest["version"])
         self._low, self._high = bounds(self.rules)
+        self._rng = np.random.default_rng()
         try:
             self.network = Network(read_weights(bundle.members[WEIGHTS]), bundle.shape)
         except ValueError as error:
@@ -248,7 +281,7 @@ class Bot:
         """Probabilities and values of a batch.
 
         Args:
-            observation: (B, 178) integers, as the environment gives them.
+            observation: (B, layout size) integers, as the environment gives them.
             mask: (B, actions) integers, 1 = legal, at least one a row.
 
         Returns:
@@ -266,7 +299,7 @@ class Bot:
     ) -> npt.NDArray[np.float32]:
         """Probabilities of the actions, exactly 0 where illegal.
 
-        Takes one position, (178,) and (actions,), and gives (actions,) float32; or a batch of them.
+        Takes one position, (layout size,) and (actions,), and gives (actions,) float32; or a batch of them.
         """
         one = np.ndim(observation) == 1
         if one:
@@ -278,7 +311,7 @@ class Bot:
     def value(self, observation: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Expected reward of this hand (``reward="hand"``) for the observer.
 
-        Takes one position, (178,), and gives a float32 scalar array; or a batch, (B,) float32.
+        Takes one position, (layout size,), and gives a float32 scalar array; or a batch, (B,) float32.
         """
         one = np.ndim(observation) == 1
         seen = np.atleast_2d(observation)
@@ -292,7 +325,7 @@ class Bot:
         observation: Mapping[str, Any],
         mask: None = None,
         *,
-        greedy: bool = True,
+        greedy: bool | None = None,
         rng: np.random.Generator | None = None,
     ) -> int: ...
 
@@ -302,7 +335,7 @@ class Bot:
         observation: Array,
         mask: Array,
         *,
-        greedy: bool = True,
+        greedy: bool | None = None,
         rng: np.random.Generator | None = None,
     ) -> Any: ...
 
@@ -311,17 +344,20 @@ class Bot:
         observation: Mapping[str, Any] | Array,
         mask: Array | None = None,
         *,
-        greedy: bool = True,
+        greedy: bool | None = None,
         rng: np.random.Generator | None = None,
     ) -> Any:
         """Choose actions.
 
         Args:
             observation: what PettingZoo gives, {"observation", "action_mask"}; or the observation
-                alone, (178,) or (B, 178).
+                alone, (layout size,) or (B, layout size).
             mask: the mask where it isn't in ``observation``.
-            greedy: the most probable action, of equals the first; False draws by the probabilities.
-            rng: where drawn numbers come from, needed unless ``greedy``.
+            greedy: the most probable action, of equals the first; False draws by the probabilities;
+                None does what the bundle says: in Le Truc, where a bluff must not be foreseen, it
+                draws.
+            rng: where drawn numbers come from, needed for False; None with ``greedy=None`` takes a
+                generator of the bot's own, freshly seeded.
 
         Returns:
             An int for one position, (B,) int64 for a batch.
@@ -334,18 +370,18 @@ class Bot:
             seen, mask = observation["observation"], observation["action_mask"]
         if mask is None:
             raise ValueError("act needs a mask, unless it is given PettingZoo's observation")
-        if not greedy and rng is None:
+        if greedy is False and rng is None:
             raise ValueError("drawing an action (greedy=False) needs rng, a NumPy generator")
         if not isinstance(rng, np.random.Generator | None):
             raise ValueError(f"rng must be a NumPy generator, not {rng!r}")
+        greedy = not self.bundle.sampled if greedy is None else greedy
         chances = self.probabilities(seen, mask)
         one = chances.ndim == 1
-        if one and greedy:
-            return int(chances.argmax())
-        if greedy or rng is None:
-            return chances.argmax(axis=1)
         chances = chances[None] if one else chances
-        chosen = draw(chances, rng.random(len(chances)))
+        if greedy:
+            chosen = chances.argmax(axis=1)
+        else:
+            chosen = draw(chances, (rng or self._rng).random(len(chances)))
         return int(chosen[0]) if one else chosen
 
     def _checked(self, observation: npt.ArrayLike, mask: npt.ArrayLike) -> tuple[Array, Array]:
@@ -366,7 +402,8 @@ class Bot:
         low, high = int(self._low[column]), int(self._high[column])
         if low < high:
             return f"observation[{column}] is out of range {low}..{high}"
-        name = next(f.name for f in LINE_LAYOUT.fields if LINE_LAYOUT.offset(f.name) == column)
+        layout = self.bundle.shape.layout
+        name = next(f.name for f in layout.fields if layout.offset(f.name) == column)
         return (
             f"observation: {name} is {value}, but {low} in {self.rules.game} for "
             f"{self.rules.players} players, which is all that this bot plays"
@@ -374,10 +411,12 @@ class Bot:
 
 
 def bounds(rules: Rules) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
-    """The least and the largest entries of a game's observations, int16 (178,) both.
+    """The least and the largest entries of a game's observations, int16 (layout size,) both.
 
     What tells this game and its number of players from others has one value. Options may have any.
     """
+    if rules.variant.family == TRUC:
+        return np.zeros(TRUC_LAYOUT.size, np.int16), TRUC_LAYOUT.high()
     low, high = np.zeros(LINE_LAYOUT.size, np.int16), LINE_LAYOUT.high()
     packed, names = pack_line(rules)[0], [f.name for f in LINE_LAYOUT.fields]
     for name in names[names.index("players") :]:

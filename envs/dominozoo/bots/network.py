@@ -1,7 +1,7 @@
 """The policy network in NumPy: a trained bot plays without torch.
 
 The same arithmetic as the exported graph, from the same weights, but on the legal actions alone.
-A row for each number 0..6 says how many tiles of it the observer holds, lie on the table, are
+Here stands what the line games' networks look at; ``truc_network`` has Le Truc's. A row for each number 0..6 says how many tiles of it the observer holds, lie on the table, are
 unseen and could be in each seat's hand; an action is described by the rows of the numbers that it
 touches. What each column means is told in the bundle's contract; tests hold this module, the
 graph and the trained policy equal.
@@ -9,13 +9,15 @@ graph and the trained policy equal.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.fields import LINE_LAYOUT, SEATS
+from dominozoo.bots.truc_network import TrucShape
+from dominozoo.fields import LINE_LAYOUT, SEATS, Layout
 from dominozoo.tiles import HIGH, LOW, NUMBERS, PIPS, TILE_COUNT
 
 Floats = npt.NDArray[np.float32]
@@ -49,10 +51,30 @@ LOW_OF: Final = np.append(LOW, 0)
 
 
 class Shape(NamedTuple):
-    """What a network looks at: the game's open ends (2, French 4) and its seats (2..4)."""
+    """What a line game's network looks at: open ends (2, French 4) and seats (2..4)."""
 
     ends: int
     seats: int
+
+    @property
+    def layout(self) -> Layout:
+        """The observation's fields."""
+        return LINE_LAYOUT
+
+    @property
+    def action_count(self) -> int:
+        """Size of the action space: 58, French 114."""
+        return self.ends * TILE_COUNT + 2
+
+    @property
+    def score_columns(self) -> int:
+        """Columns that the score of an action reads."""
+        return self.action_columns + self.state_columns
+
+    @property
+    def value_columns(self) -> int:
+        """Columns that the value reads."""
+        return self.state_columns + (NUMBERS + self.ends) * self.number_columns
 
     @property
     def number_columns(self) -> int:
@@ -69,14 +91,34 @@ class Shape(NamedTuple):
         """Columns of a described action, without the summary."""
         return 3 * self.number_columns + 9 + 3 * (self.seats - 1)
 
-    def slices(self) -> dict[str, slice]:
-        """Where the fields stand in an observation; by seat for these seats alone."""
-        found: dict[str, slice] = {}
-        for f in LINE_LAYOUT.fields:
-            at = LINE_LAYOUT.offset(f.name)
-            whole = f.size * self.seats // SEATS if f.name in BY_SEAT else f.size
-            found[f.name] = slice(at, at + (self.ends if f.name in BY_END else whole))
-        return found
+    def state(self, observation: npt.NDArray[Any]) -> State:
+        """Read observations: integers (B, 178)."""
+        return read_state(observation, self, slices(self))
+
+    def score_inputs(self, state: State, rows: Ints, actions: Ints) -> Floats:
+        """What the score of action ``actions[k]`` of row ``rows[k]`` reads, (K, score_columns)."""
+        return np.concatenate([describe(state, rows, actions), state.summary[rows]], axis=1)
+
+    def value_inputs(self, state: State) -> Floats:
+        """What the value reads, (B, value_columns)."""
+        rows = len(state.hand)
+        open_rows = state.numbers[np.arange(rows)[:, None], state.marks]
+        parts = [state.summary, state.numbers[:, 1:].reshape(rows, -1), open_rows.reshape(rows, -1)]
+        return np.concatenate(parts, axis=1)
+
+
+Looks = Shape | TrucShape  # what a network may look at, one kind for each family of games
+
+
+@functools.cache
+def slices(shape: Shape) -> dict[str, slice]:
+    """Where the fields stand in an observation; by seat for the shape's seats alone."""
+    found: dict[str, slice] = {}
+    for f in LINE_LAYOUT.fields:
+        at = LINE_LAYOUT.offset(f.name)
+        whole = f.size * shape.seats // SEATS if f.name in BY_SEAT else f.size
+        found[f.name] = slice(at, at + (shape.ends if f.name in BY_END else whole))
+    return found
 
 
 class State(NamedTuple):
@@ -221,23 +263,21 @@ def _chances(state: State, rows: Ints, touch: Floats, out: Floats) -> None:
 
 
 class Network:
-    """The policy network of a line game.
+    """The policy network of a bot.
 
     Args:
         weights: float32 arrays by name, ``score.N.weight`` (out, in), ``score.N.bias`` (out,) and
             the same under ``worth``; N counts up by 2.
-        shape: the ends and seats that the network looks at.
+        shape: what the network looks at.
 
     Raises:
         ValueError: if names or shapes are not those of the network.
     """
 
-    def __init__(self, weights: Mapping[str, npt.NDArray[Any]], shape: Shape) -> None:
+    def __init__(self, weights: Mapping[str, npt.NDArray[Any]], shape: Looks) -> None:
         self.shape = shape
-        self.slices = shape.slices()
-        self.score = _layers(weights, "score", shape.action_columns + shape.state_columns)
-        inputs = shape.state_columns + (NUMBERS + shape.ends) * shape.number_columns
-        self.worth = _layers(weights, "worth", inputs)
+        self.score = _layers(weights, "score", shape.score_columns)
+        self.worth = _layers(weights, "worth", shape.value_columns)
         unknown = sorted(w for w in weights if w.split(".")[0] not in ("score", "worth"))
         if unknown:
             raise ValueError(f"unknown weights {unknown[0]!r}")
@@ -248,7 +288,7 @@ class Network:
         """Probabilities and values.
 
         Args:
-            observation: (B, 178) integers.
+            observation: (B, layout size) integers.
             mask: (B, actions) integers, 1 = legal, at least one a row.
 
         Returns:
@@ -257,26 +297,22 @@ class Network:
         state = self.state(observation)
         return self.probabilities(state, mask), self.value(state)
 
-    def state(self, observation: npt.NDArray[Any]) -> State:
-        """Read observations: integers (B, 178)."""
-        return read_state(observation, self.shape, self.slices)
+    def state(self, observation: npt.NDArray[Any]) -> Any:
+        """Read observations: integers (B, layout size)."""
+        return self.shape.state(observation)
 
-    def probabilities(self, state: State, mask: npt.NDArray[Any]) -> Floats:
+    def probabilities(self, state: Any, mask: npt.NDArray[Any]) -> Floats:
         """Probabilities of the actions, (B, actions) float32, exactly 0 where illegal."""
         rows, actions = np.nonzero(mask)
-        described = np.concatenate([describe(state, rows, actions), state.summary[rows]], axis=1)
         logits = np.full(mask.shape, -np.inf, np.float32)
-        logits[rows, actions] = _run(self.score, described)
+        logits[rows, actions] = _run(self.score, self.shape.score_inputs(state, rows, actions))
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities: Floats = weights / weights.sum(axis=1, keepdims=True)
         return probabilities
 
-    def value(self, state: State) -> Floats:
+    def value(self, state: Any) -> Floats:
         """Expected reward of this hand for the observer, (B,) float32."""
-        rows = len(state.hand)
-        open_rows = state.numbers[np.arange(rows)[:, None], state.marks]
-        parts = [state.summary, state.numbers[:, 1:].reshape(rows, -1), open_rows.reshape(rows, -1)]
-        return _run(self.worth, np.concatenate(parts, axis=1))
+        return _run(self.worth, self.shape.value_inputs(state))
 
 
 def _layers(

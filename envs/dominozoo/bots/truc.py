@@ -23,9 +23,9 @@ from dominozoo.compiler import njit
 from dominozoo.tiles import ALL_TILES, TILE_COUNT
 from dominozoo.truc.play import ACCEPT, CALLING, PROPOSE, REJECT, STAND, legal
 from dominozoo.truc.score import HAND_ENDED, finish, next_hand
+from dominozoo.truc.strength import BEATS, HIS, MINE, OPEN, POWER, TIED, VERDICT
 from dominozoo.truc.table import (
     ANSWER,
-    BEATS,
     CALL,
     EXCHANGE,
     HAND_SIZE,
@@ -33,41 +33,6 @@ from dominozoo.truc.table import (
     OVER,
 )
 
-# How a trick or a round went, as `hard` counts them.
-OPEN: Final = 0
-MINE: Final = 1
-HIS: Final = 2
-TIED: Final = 3
-
-# Chance to beat another tile of the set, ties counted half.
-POWER: Final[npt.NDArray[np.float64]] = np.array(
-    [
-        sum(
-            0.5 * (1 + (int(BEATS[a]) >> b & 1) - (int(BEATS[b]) >> a & 1))
-            for b in range(TILE_COUNT)
-            if b != a
-        )
-        / (TILE_COUNT - 1)
-        for a in range(TILE_COUNT)
-    ]
-)
-
-
-def _verdict(first: int, second: int, third: int) -> int:
-    """Who has won a round after these tricks (S2 07-13, A28): MINE, HIS, TIED = void, or OPEN."""
-    if third != OPEN:
-        return first if third == TIED else third
-    if OPEN in (first, second):
-        return OPEN
-    if first == TIED:
-        return OPEN if second == TIED else second
-    return first if second in (first, TIED) else OPEN
-
-
-# VERDICT[first, second, third]: the round after tricks that went so.
-VERDICT: Final[npt.NDArray[np.int64]] = np.array(
-    [[[_verdict(a, b, c) for c in range(4)] for b in range(4)] for a in range(4)], np.int64
-)
 # Worth of a verdict to me, in halves of a round.
 WORTH: Final[npt.NDArray[np.int64]] = np.array([0, 2, 0, 1], np.int64)
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from dominozoo.bits import bits, nth
 from dominozoo.compiler import njit
 from dominozoo.tiles import ALL_TILES, TILE_COUNT
+from dominozoo.truc.strength import BEATS
 from dominozoo.truc.table import (
     ANSWER,
-    BEATS,
     BY_FOLD,
     BY_TRICKS,
     CALL,

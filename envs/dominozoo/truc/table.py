@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dominozoo.compiler import njit
 from dominozoo.line.table import sfc32, shuffle
-from dominozoo.tiles import TILE_COUNT, TRUC_TILES
+from dominozoo.tiles import TILE_COUNT
 
 HAND_SIZE: Final = 3
 TRICKS: Final = 3
@@ -80,33 +79,6 @@ TABLE: Final = np.dtype(
             ("last_scores", np.int16, 2),  # before any new match
         ],
     )
-)
-
-
-def _class_of(slot: int) -> int:
-    """Doubles and the other tiles of a sum are classes of their own: 15, the strongest first."""
-    kinds = [(sum(tile), tile[0] != tile[1]) for tile in TRUC_TILES]
-    return list(dict.fromkeys(kinds)).index(kinds[slot])
-
-
-def _beats(one: int, other: int) -> bool:
-    """The larger sum wins, but 0-0 wins against a double (S2 04, A27)."""
-    double = [hi == lo for hi, lo in TRUC_TILES]
-    if double[one] and double[other] and 0 in (sum(TRUC_TILES[one]), sum(TRUC_TILES[other])):
-        return sum(TRUC_TILES[one]) == 0 < sum(TRUC_TILES[other])
-    return sum(TRUC_TILES[one]) > sum(TRUC_TILES[other])
-
-
-# Look-up tables for the kernels; Numba treats module-level arrays as constants.
-CLASS: Final[npt.NDArray[np.int64]] = np.array([_class_of(s) for s in range(TILE_COUNT)], np.int64)
-CLASSES: Final = 15
-# Sums by rank: 1 = 12, 2 = 11, ... 9 = 4, 10 = 0.
-SUM_RANK: Final[npt.NDArray[np.int64]] = np.arange(TILE_COUNT, dtype=np.int64) // 3 + 1
-IS_DOUBLE: Final[npt.NDArray[np.int64]] = np.array([hi == lo for hi, lo in TRUC_TILES], np.int64)
-# Strength is no order: 6-6 ties 8-4, 8-4 beats 0-0, 0-0 beats 6-6. So compare pairwise (A27):
-# the tiles that each tile beats, as a mask.
-BEATS: Final[npt.NDArray[np.int64]] = np.array(
-    [sum(1 << b for b in range(TILE_COUNT) if _beats(a, b)) for a in range(TILE_COUNT)], np.int64
 )
 
 

@@ -13,15 +13,12 @@ from dominozoo.fields import TRUC_LAYOUT
 from dominozoo.tiles import TILE_COUNT
 from dominozoo.truc.lanes import word_of, write_word
 from dominozoo.truc.play import ACTIONS, legal_mask
+from dominozoo.truc.strength import CLASS, CLASSES, IS_DOUBLE, SUM_RANK
 from dominozoo.truc.table import (
-    CLASS,
-    CLASSES,
     HAND_SIZE,
-    IS_DOUBLE,
     NOBODY,
     OVER,
     PLAYS,
-    SUM_RANK,
     TRICKS,
 )
 

@@ -7,24 +7,13 @@ import numpy.typing as npt
 import pytest
 
 from dominozoo.bots import BOTS, OUTSIDE, descriptions, kernels, seed_bots
-from dominozoo.bots.truc import (
-    HIS,
-    MINE,
-    OPEN,
-    POWER,
-    TIED,
-    VERDICT,
-    WORTH,
-    duel,
-    trick_goes,
-    unseen_tiles,
-    verdict_with,
-)
+from dominozoo.bots.truc import WORTH, duel, trick_goes, unseen_tiles, verdict_with
 from dominozoo.rules import make_rules
 from dominozoo.tables import Tables
 from dominozoo.tiles import mask_of, truc_slot
 from dominozoo.truc.game import TrucGame
 from dominozoo.truc.play import ACCEPT, CALLING, PROPOSE
+from dominozoo.truc.strength import HIS, MINE, OPEN, POWER, TIED, VERDICT
 
 from .helpers import D, positions, shuffled, start, unseen
 

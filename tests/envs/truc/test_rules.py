@@ -14,7 +14,7 @@ from dominozoo.tiles import TRUC_NAMES, TRUC_TILES, truc_slot
 from dominozoo.truc import batch
 from dominozoo.truc.game import TrucGame
 from dominozoo.truc.score import HAND_ENDED
-from dominozoo.truc.table import BEATS, CLASS
+from dominozoo.truc.strength import BEATS, CLASS
 
 from .helpers import STOCK, STRONG, TWINS, WEAK, D, N, action_of
 

@@ -22,17 +22,21 @@ import dominozoo
 from dominozoo.bots.archive import CARD, GRAPH, MANIFEST, VECTORS, WEIGHTS, read_weights
 from dominozoo.bots.bundle import (
     ACTIONS,
+    ARCHITECTURES,
     FORMAT,
     FORMAT_VERSION,
-    READER,
+    GREEDY,
+    READERS,
+    SAMPLED,
     field_table,
     read_bundle,
     rules_sha256,
+    shape_of,
 )
-from dominozoo.bots.network import ARCHITECTURE, Network, Shape
-from dominozoo.fields import LINE_LAYOUT
-from dominozoo.rules import Rules
-from dominozoo.tiles import NAMES, TILE_COUNT
+from dominozoo.bots.network import Network
+from dominozoo.rules import TRUC, Rules
+from dominozoo.tiles import NAMES, TILE_COUNT, TRUC_NAMES
+from dominozoo_training.evaluation.entrants import samples
 from dominozoo_training.export import graph
 from dominozoo_training.export.onnx import TorchReader, to_onnx
 from dominozoo_training.export.parity import TOLERANCE, VECTOR_TOLERANCE, compare, run_vectors
@@ -50,6 +54,7 @@ PLAIN_FILE: Final = 0o100644 << 16
 VALUE_UNITS: Final = {
     "wins": "points of the hand won, negative if lost: reward='hand' of the environment",
     "pips": "points of the hand divided by the target: reward='hand' of the environment",
+    "truc": "points of the round divided by the target: reward='hand' of the environment",
     "penalties": "(mean penalty - own penalty) / target: reward='hand' of the environment",
 }
 VALUE_GOALS: Final = {
@@ -92,7 +97,7 @@ def export_policy(
             {k: v.contiguous() for k, v in network.state_dict().items()}
         ),
     }
-    shape = Shape(network.encoder.ends, network.encoder.seats)
+    shape = shape_of(policy.rules, network.encoder.sizes)
     readers: dict[str, Reader] = {
         "onnxruntime": graph.GraphPolicy(members[GRAPH]),
         "NumPy": Network(read_weights(members[WEIGHTS]), shape),
@@ -139,9 +144,11 @@ def describe(
 ) -> dict[str, Any]:
     """The manifest, but for ``files``."""
     rules, network, meta = policy.rules, policy.network, policy.meta
+    encoder, family = network.encoder, rules.variant.family
+    layout = encoder.layout
     return {
         "format": f"{FORMAT}/{FORMAT_VERSION}",
-        "min_reader": READER,
+        "min_reader": READERS[family],
         "id": bot_id,
         "version": version,
         "licence": LICENCE,
@@ -150,23 +157,22 @@ def describe(
             "name": rules.game,
             "text": str(rules),
             "title": rules.variant.title,
-            "family": rules.variant.family,
+            "family": family,
             "rules": rules.options,
             "rules_sha256": rules_sha256(rules),
         },
         "observation": {
-            "layout": LINE_LAYOUT.name,
-            "version": LINE_LAYOUT.version,
-            "size": LINE_LAYOUT.size,
+            "layout": layout.name,
+            "version": layout.version,
+            "size": layout.size,
             "seats": "relative: 0 = the observer, then in playing order",
-            "fields": field_table(LINE_LAYOUT),
+            "fields": field_table(layout),
         },
-        "actions": describe_actions(network.encoder.ends),
-        "tensors": graph.interface(network.action_count),
+        "actions": describe_actions(rules, network.action_count),
+        "tensors": graph.interface(layout, network.action_count),
         "network": {
-            "architecture": ARCHITECTURE,
-            "ends": network.encoder.ends,
-            "seats": network.encoder.seats,
+            "architecture": ARCHITECTURES[family],
+            **encoder.sizes,
             "hidden": list(network.hidden),
             "value_hidden": list(network.value_hidden),
         },
@@ -176,7 +182,7 @@ def describe(
             "operators": graph.operators(members[GRAPH]),
         },
         "value": describe_value(rules, meta),
-        "select": {"default": "greedy", "greedy": "the most probable action, of equals the first"},
+        "select": describe_select(rules),
         "tolerance": {"readers": TOLERANCE, "vectors": VECTOR_TOLERANCE},
         "strength": meta.get("strength"),
         "source": {
@@ -186,16 +192,34 @@ def describe(
     }
 
 
-def describe_actions(ends: int) -> dict[str, Any]:
+def describe_select(rules: Rules) -> dict[str, str]:
+    """How moves are chosen from the probabilities."""
+    greedy = "the most probable action, of equals the first"
+    if not samples(rules):
+        return {"default": GREEDY, GREEDY: greedy}
+    drawn = "drawn by the probabilities: the most probable action alone gives every bluff away"
+    return {"default": SAMPLED, SAMPLED: drawn, GREEDY: greedy}
+
+
+def describe_actions(rules: Rules, count: int) -> dict[str, Any]:
     """What the action ids mean."""
-    return {
-        "table": ACTIONS,
-        "count": ends * TILE_COUNT + 2,
-        "ends": ends,
+    table = {"table": ACTIONS[rules.variant.family], "count": count}
+    if rules.variant.family == TRUC:
+        return table | {
+            "tiles": list(TRUC_NAMES),
+            "play": "index in tiles",
+            "call": f"{TILE_COUNT} + index in tiles: face down, calling double",
+            "propose": count - 4,
+            "stand": count - 3,
+            "accept": count - 2,
+            "reject": count - 1,
+        }
+    return table | {
+        "ends": count // TILE_COUNT,
         "tiles": list(NAMES),
         "play": f"end * {TILE_COUNT} + index in tiles; ends 0 left, 1 right, French arms 0..3",
-        "draw": ends * TILE_COUNT,
-        "pass": ends * TILE_COUNT + 1,
+        "draw": count - 2,
+        "pass": count - 1,
         "pose": "the first tile uses end 0 and lies with its higher number left",
         "equal_ends": "where both ends show the same number both are legal",
     }
@@ -203,11 +227,11 @@ def describe_actions(ends: int) -> dict[str, Any]:
 
 def describe_value(rules: Rules, meta: dict[str, Any]) -> dict[str, Any]:
     """What the value output means."""
-    scoring = str(rules.variant.fixed.get("scoring", "wins"))
+    scoring = "truc" if rules.variant.family == TRUC else rules.variant.fixed.get("scoring", "wins")
     goal = str(meta.get("goal", "points"))
     return {
         "meaning": "expected result for the observer, from what it may know",
-        "unit": VALUE_GOALS.get(goal, VALUE_UNITS[scoring]),
+        "unit": VALUE_GOALS.get(goal, VALUE_UNITS[str(scoring)]),
         "horizon": "match" if goal == "match" else "hand",
     }
 

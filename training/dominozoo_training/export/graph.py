@@ -19,7 +19,7 @@ from onnx import ModelProto, TensorProto
 from onnxruntime.capi import onnxruntime_pybind11_state as state  # type: ignore[import-untyped]
 
 from dominozoo.bots.archive import GRAPH, LIMITS
-from dominozoo.fields import LINE_LAYOUT
+from dominozoo.fields import Layout
 
 OPSET: Final = 15
 IR_VERSION: Final = 8  # the one that came with opset 15
@@ -44,11 +44,12 @@ class GraphError(ValueError):
     """A graph that isn't what a bundle may hold."""
 
 
-def check(data: bytes, actions: int) -> ModelProto:
+def check(data: bytes, layout: Layout, actions: int) -> ModelProto:
     """Refuse a graph that isn't plainly a policy of the contract; nothing is run.
 
     Args:
         data: the model's bytes.
+        layout: of the observation.
         actions: size of the action space.
 
     Raises:
@@ -67,7 +68,7 @@ def check(data: bytes, actions: int) -> ModelProto:
     if model.functions or model.training_info or model.graph.sparse_initializer:
         raise GraphError("functions, training information and sparse weights are not taken")
     _check_nodes(model)
-    _check_interface(model, actions)
+    _check_interface(model, layout, actions)
     try:
         onnx.checker.check_model(model, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
@@ -96,8 +97,8 @@ def _tensors(model: ModelProto) -> Iterator[TensorProto]:
             yield from attribute.tensors
 
 
-def _check_interface(model: ModelProto, actions: int) -> None:
-    expected = interface(actions)
+def _check_interface(model: ModelProto, layout: Layout, actions: int) -> None:
+    expected = interface(layout, actions)
     found = [
         {
             "name": value.name,
@@ -111,12 +112,12 @@ def _check_interface(model: ModelProto, actions: int) -> None:
         raise GraphError(f"inputs and outputs {found} are not those of the contract")
 
 
-def interface(actions: int) -> dict[str, list[dict[str, Any]]]:
+def interface(layout: Layout, actions: int) -> dict[str, list[dict[str, Any]]]:
     """Names, types and shapes of the graph's inputs and outputs, JSON types."""
     wide: list[Any] = [BATCH, actions]
     return {
         "inputs": [
-            {"name": INPUTS[0], "dtype": "int32", "shape": [BATCH, LINE_LAYOUT.size]},
+            {"name": INPUTS[0], "dtype": "int32", "shape": [BATCH, layout.size]},
             {"name": INPUTS[1], "dtype": "int32", "shape": wide},
         ],
         "outputs": [
@@ -167,7 +168,7 @@ class GraphPolicy:
     def evaluate(
         self, observation: npt.NDArray[Any], mask: npt.NDArray[Any]
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Probabilities (B, actions) and values (B,) of observations (B, 178) and masks."""
+        """Probabilities (B, actions) and values (B,) of observations (B, size) and masks."""
         feed = {INPUTS[0]: observation.astype(np.int32), INPUTS[1]: mask.astype(np.int32)}
         try:
             probabilities, value = self.session.run(list(OUTPUTS), feed)

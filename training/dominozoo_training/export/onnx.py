@@ -14,7 +14,6 @@ import onnx
 import torch
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
-from dominozoo.fields import LINE_LAYOUT
 from dominozoo_training.export import graph
 from dominozoo_training.policy.network import PolicyNetwork
 
@@ -31,14 +30,14 @@ def to_onnx(network: PolicyNetwork) -> bytes:
         network: the policy, on the CPU.
 
     Returns:
-        The model: inputs ``observation`` int32 (batch, 178) and ``mask`` int32 (batch, actions),
+        The model: inputs ``observation`` int32 (batch, size) and ``mask`` int32 (batch, actions),
         outputs ``probabilities`` float32 (batch, actions) and ``value`` float32 (batch,).
 
     Raises:
         graph.GraphError: if what torch made breaks a promise of this module.
     """
     # With an example of one row the batch would be frozen to 1 without a word.
-    observation = torch.zeros(2, LINE_LAYOUT.size, dtype=torch.int32)
+    observation = torch.zeros(2, network.encoder.layout.size, dtype=torch.int32)
     mask = torch.ones(2, network.action_count, dtype=torch.int32)
     batch = torch.export.Dim(graph.BATCH)
     with _quiet(), one_thread():
@@ -59,7 +58,7 @@ def to_onnx(network: PolicyNetwork) -> bytes:
     lower_opset(model)
     strip(model)
     data: bytes = model.SerializeToString(deterministic=True)
-    graph.check(data, network.action_count)
+    graph.check(data, network.encoder.layout, network.action_count)
     return data
 
 

@@ -112,7 +112,7 @@ def graph_reader(bundle: Bundle) -> Reader | None:
     except ModuleNotFoundError:
         return None
     try:
-        graph.check(bundle.members[GRAPH], bundle.action_count)
+        graph.check(bundle.members[GRAPH], bundle.shape.layout, bundle.action_count)
         return graph.GraphPolicy(bundle.members[GRAPH])
     except graph.GraphError as error:
         raise BundleError(f"{bundle.path}: {GRAPH}: {error}") from None

@@ -16,11 +16,9 @@ import numpy.typing as npt
 from dominozoo.bots import BOTS, kernels, seed_bots
 from dominozoo.bots.archive import VECTORS, BundleError, read_json
 from dominozoo.bots.bundle import Bundle
-from dominozoo.fields import LINE_LAYOUT
 from dominozoo.line.batch import ENDED
-from dominozoo.line.game import LineGame
-from dominozoo.line.position import mask_from_view, observation_from_view
 from dominozoo.line.score import MATCH_OVER
+from dominozoo.notation import mask_from_view, new_game, observation_from_view
 from dominozoo.rules import Rules
 from dominozoo.tables import split_seed
 from dominozoo.tiles import TILE_COUNT
@@ -83,7 +81,8 @@ def vectors(rules: Rules, reader: Reader, count: int, seed: int = 0) -> Vectors:
 
 def play(rules: Rules, count: int, seed: int) -> list[Case]:
     """The first positions of matches between `hard` bots that sometimes move at random."""
-    table, rng, bots = LineGame(rules), np.random.default_rng(seed), kernels(rules)
+    table: Any = new_game(rules)
+    rng, bots = np.random.default_rng(seed), kernels(rules)
     stream = np.zeros((1, 4), np.uint32)
     seed_bots(stream, *split_seed(seed), 0)
     codes = np.full((1, rules.players), BOTS["hard"], np.int8)
@@ -120,12 +119,17 @@ def choose(cases: list[Case], count: int) -> list[Case]:
 
 
 def kind(case: Case) -> tuple[Any, ...]:
-    """What a position is an example of: phase, kinds of legal moves, stage of hand and match."""
+    """What a position is an example of: phase, kinds of legal moves, stage of hand and match.
+
+    Le Truc's calls stand where the line games have the right end, its answers where they draw and
+    pass.
+    """
     _, mask, view = case
-    ends = (len(mask) - 2) // TILE_COUNT
+    ends = len(mask) // TILE_COUNT
     plays = mask[: ends * TILE_COUNT].reshape(ends, TILE_COUNT)
     moves = (min(int(plays.sum()), 3), int(mask[-2]), int(mask[-1]), int(plays.sum(0).max() > 1))
-    stage = (len(view["events"]) > 8, any(view["scores"]), view["stake"] > 1)
+    worth = view["stake"] * view.get("multiplier", 1)
+    stage = (len(view["events"]) > 8, any(view["scores"]), worth > 1)
     return (view["phase"], moves, stage, bool(view["passes"]))
 
 
@@ -156,17 +160,18 @@ def read_vectors(data: bytes, bundle: Bundle) -> Vectors:
         raise BundleError(f"{VECTORS}: {len(lines)} vectors; {FEWEST}..{MOST_VECTORS} are taken")
     shape = (len(lines), bundle.action_count)
     found = Vectors(
-        np.zeros((len(lines), LINE_LAYOUT.size), np.int16),
+        np.zeros((len(lines), bundle.shape.layout.size), np.int16),
         np.zeros(shape, np.int8),
         np.zeros(shape, np.float32),
         np.zeros(len(lines), np.float32),
         [None] * len(lines),
     )
+    high = bundle.shape.layout.high()
     for k, line in enumerate(lines):
         if len(line) > LONGEST:
             raise BundleError(f"{VECTORS}: vector {k} is longer than {LONGEST} bytes")
         try:
-            _read_vector(read_json(line, f"{VECTORS}: vector {k}"), found, k)
+            _read_vector(read_json(line, f"{VECTORS}: vector {k}"), found, k, high)
         except ValueError as error:
             if isinstance(error, BundleError):
                 raise
@@ -174,10 +179,10 @@ def read_vectors(data: bytes, bundle: Bundle) -> Vectors:
     return found
 
 
-def _read_vector(vector: Any, found: Vectors, k: int) -> None:
+def _read_vector(vector: Any, found: Vectors, k: int, high: npt.NDArray[np.int16]) -> None:
     if not isinstance(vector, dict):
         raise ValueError("it must be an object")
-    found.observation[k] = _whole(vector, "observation", LINE_LAYOUT.high())
+    found.observation[k] = _whole(vector, "observation", high)
     found.mask[k] = _whole(vector, "mask", np.ones(found.mask.shape[1], np.int16))
     legal = np.flatnonzero(found.mask[k])
     chances, value, view = (vector.get(key) for key in ("probabilities", "value", "view"))

@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from dominozoo.rules import LINE, Rules, RulesError, parse
+from dominozoo.rules import Rules, RulesError, parse
 
 Count = Annotated[int, Field(ge=1, le=1 << 40)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -72,6 +72,8 @@ class Ppo(Section):
 
     Attributes:
         minibatch: decisions in a gradient step; ``rollout.tables`` must be a multiple of it.
+        magnet: weight of the divergence from a policy that follows slowly, the magnet; 0 = none.
+        magnet_every: updates after which the magnet becomes the policy as it is then.
         critic_weight: of the critic's loss.
         value_weight: of the loss of the policy's own value.
     """
@@ -80,6 +82,8 @@ class Ppo(Section):
     learning_rate_end: Share = 1e-4
     entropy: Share = 0.02
     entropy_end: Share = 0.002
+    magnet: Share = 0.0
+    magnet_every: Count = 20
     clip: Positive = 0.2
     gae_lambda: Share = 0.9
     minibatch: Count = 2048
@@ -100,6 +104,7 @@ class Evaluation(Section):
     """How strength is watched: duplicate deals against fixed opponents.
 
     Attributes:
+        unit: what is won: hands, or whole matches.
         deals: deals each time, each played from every side.
         final_deals: deals at the end of the run.
         seed: of the deals while training.
@@ -107,6 +112,7 @@ class Evaluation(Section):
     """
 
     every_minutes: Positive = 0.25
+    unit: Literal["hand", "match"] = "hand"
     deals: Annotated[int, Field(ge=2, le=1 << 24)] = 1000
     final_deals: Annotated[int, Field(ge=2, le=1 << 24)] = 20_000
     opponents: Annotated[tuple[Opponent, ...], Field(strict=False, min_length=1)] = (
@@ -246,8 +252,6 @@ def check(data: Mapping[str, Any]) -> Config:
         raise ConfigError(explain(error.errors()[0])) from None
     except RulesError as error:
         raise ConfigError(f"game: {error}") from None
-    if rules.variant.family != LINE:
-        raise ConfigError(f"game: {rules.game} can't be trained yet")
     return config.model_copy(update={"game": str(rules)})
 
 

@@ -1,5 +1,8 @@
 """The update: clipped PPO on the legal actions alone (Schulman et al. 2017).
 
+With a magnet, a policy that follows slowly, the divergence from it is a loss, too: magnetic mirror
+descent, whose last policy comes near an equilibrium where bare self-play circles (Sokota et al. 2023).
+
 A minibatch is one decision of many tables: neighbours in time are never in the same one, and
 nothing has to be shuffled or copied.
 """
@@ -16,7 +19,18 @@ from dominozoo_training.learning.config import Ppo
 from dominozoo_training.learning.rollout import Batch, Seen
 from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
-REPORTED = ("policy_loss", "critic_loss", "value_loss", "entropy", "kl", "clipped", "grad_norm")
+REPORTED = (
+    *(
+        "policy_loss",
+        "critic_loss",
+        "value_loss",
+        "entropy",
+        "magnet",
+        "kl",
+        "clipped",
+        "grad_norm",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +58,54 @@ def minibatches(batch: Batch, size: int, rng: np.random.Generator) -> list[Minib
     return cut
 
 
-def policy_terms(policy: PolicyNetwork, batch: Minibatch, clip: float) -> tuple[Tensor, ...]:
-    """Clipped policy loss, entropy, KL from the old policy, share of clipped decisions.
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the policy's loss is made of, means over the decisions with a choice.
 
-    Decisions without a choice are not learned from.
+    Attributes:
+        loss: clipped policy loss.
+        entropy: of the policy.
+        magnet: divergence from the magnet, 0 without one.
+        kl: divergence from the policy that played.
+        clipped: share of clipped decisions.
     """
+
+    loss: Tensor
+    entropy: Tensor
+    magnet: Tensor
+    kl: Tensor
+    clipped: Tensor
+
+
+def log_probs_of(policy: PolicyNetwork, seen: Seen, count: int) -> Tensor:
+    """Log probabilities of the legal actions of ``count`` decisions, (count, W), else MASKED."""
+    logits = policy.score(seen.actions).squeeze(-1)
+    return torch.log_softmax(spread(logits, seen.rows, seen.columns, count), dim=1)
+
+
+def policy_terms(
+    policy: PolicyNetwork, batch: Minibatch, clip: float, magnet: PolicyNetwork | None = None
+) -> Terms:
+    """The terms of the policy's loss; decisions without a choice are not learned from."""
     count = len(batch.chosen)
-    logits = policy.score(batch.seen.actions).squeeze(-1)
-    log_probs = torch.log_softmax(spread(logits, batch.seen.rows, batch.seen.columns, count), dim=1)
+    log_probs = log_probs_of(policy, batch.seen, count)
     choice = torch.bincount(batch.seen.rows, minlength=count) > 1
     weight = choice.float() / choice.sum().clamp(min=1)
     advantages = normalised(batch.advantages, weight)
     change = log_probs.gather(1, batch.chosen.unsqueeze(1)).squeeze(1) - batch.log_probs
     ratio = change.exp()
     gain = torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
-    entropy = -(log_probs.exp() * log_probs).sum(dim=1)
+    chances = log_probs.exp()
+    pull = torch.zeros(())
+    if magnet is not None:
+        with torch.no_grad():
+            slow = log_probs_of(magnet, batch.seen, count)
+        pull = (weight * (chances * (log_probs - slow)).sum(dim=1)).sum()
     with torch.no_grad():
         kl = (weight * (ratio - 1 - change)).sum()  # Schulman's low-variance estimate
         clipped = (weight * ((ratio - 1).abs() > clip)).sum()
-    return -(weight * gain).sum(), (weight * entropy).sum(), kl, clipped
+    entropy = (weight * -(chances * log_probs).sum(dim=1)).sum()
+    return Terms(-(weight * gain).sum(), entropy, pull, kl, clipped)
 
 
 def normalised(advantages: Tensor, weight: Tensor) -> Tensor:
@@ -78,15 +121,17 @@ def step(
     batch: Minibatch,
     settings: Ppo,
     entropy_weight: float,
+    magnet: PolicyNetwork | None = None,
 ) -> Tensor:
     """One gradient step; returns the figures of ``REPORTED`` as a tensor."""
-    policy_loss, entropy, kl, clipped = policy_terms(policy, batch, settings.clip)
+    terms = policy_terms(policy, batch, settings.clip, magnet)
     critic_loss = nn.functional.mse_loss(critic.net(batch.seen.critic), batch.returns)
     worth = policy.worth(batch.seen.values).squeeze(-1)
     value_loss = nn.functional.mse_loss(worth, batch.returns[:, 0])
     loss = (
-        policy_loss
-        - entropy_weight * entropy
+        terms.loss
+        - entropy_weight * terms.entropy
+        + settings.magnet * terms.magnet
         + settings.critic_weight * critic_loss
         + settings.value_weight * value_loss
     )
@@ -95,7 +140,8 @@ def step(
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     norm = nn.utils.clip_grad_norm_(weights, settings.max_grad_norm)
     optimiser.step()
-    figures = (policy_loss, critic_loss, value_loss, entropy, kl, clipped, norm)
+    losses = (terms.loss, critic_loss, value_loss, terms.entropy, terms.magnet)
+    figures = (*losses, terms.kl, terms.clipped, norm)
     return torch.stack([figure.detach() for figure in figures])
 
 
@@ -107,6 +153,7 @@ def update(
     settings: Ppo,
     rng: np.random.Generator,
     progress: float,
+    magnet: PolicyNetwork | None = None,
 ) -> dict[str, float]:
     """Learn from a batch.
 
@@ -118,6 +165,7 @@ def update(
         settings: of PPO.
         rng: orders the minibatches.
         progress: 0..1, how much of the budget is used, for the schedules.
+        magnet: the policy to stay near, with the weight ``settings.magnet``.
 
     Returns:
         Means over the minibatches of the figures of ``REPORTED``; ``explained`` and the schedules.
@@ -127,7 +175,7 @@ def update(
     for group in optimiser.param_groups:
         group["lr"] = rate
     figures = [
-        step(policy, critic, optimiser, minibatch, settings, entropy_weight)
+        step(policy, critic, optimiser, minibatch, settings, entropy_weight, magnet)
         for _ in range(settings.epochs)
         for minibatch in minibatches(batch, settings.minibatch, rng)
     ]

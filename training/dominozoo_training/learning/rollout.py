@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dominozoo.tables import Tables
 from dominozoo_training.policy.compiled import describe
-from dominozoo_training.policy.encoding import LineEncoder
+from dominozoo_training.policy.encoder import Encoder
 from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
 
@@ -78,19 +78,10 @@ class Batch:
     forced: int
 
 
-def relative_hands(
-    records: npt.NDArray[Any], turn: npt.NDArray[np.int8], players: int
-) -> npt.NDArray[np.uint32]:
-    """All hands seen from the seats to move: (B, players) uint32, bit = tile id."""
-    seats = (turn[:, None].astype(np.int64) + np.arange(players)) % players
-    hands: npt.NDArray[np.uint32] = np.take_along_axis(records["hands"], seats, axis=1)
-    return hands
-
-
-def look(tables: Tables, coder: LineEncoder, device: torch.device) -> Seen:
+def look(tables: Tables, coder: Encoder, device: torch.device) -> Seen:
     """Describe the decisions that the tables wait for."""
-    hands = relative_hands(tables.records, tables.turn, tables.rules.players)
-    inputs = describe(coder, tables.observation, tables.mask, hands)
+    secrets = coder.secrets(tables.records, tables.turn)
+    inputs = describe(coder, tables.observation, tables.mask, secrets)
     arrays = (getattr(inputs, field.name) for field in fields(inputs))
     return Seen(*(torch.from_numpy(array).to(device) for array in arrays))
 

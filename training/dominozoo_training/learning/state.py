@@ -7,6 +7,7 @@ in mid-play) and ``state.json`` (generator, counters, configuration).
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import shutil
@@ -52,6 +53,7 @@ class Learner:
     """A run in memory.
 
     Attributes:
+        magnet: the policy that follows slowly, None without one.
         decisions: made so far, forced moves not counted.
         updates: batches learned from.
         seconds: spent so far, evaluation included.
@@ -64,6 +66,7 @@ class Learner:
     critic: Critic
     optimiser: torch.optim.Optimizer
     rng: np.random.Generator
+    magnet: PolicyNetwork | None = None
     decisions: int = 0
     updates: int = 0
     seconds: float = 0.0
@@ -71,6 +74,11 @@ class Learner:
     def player(self) -> Player:
         """What plays the tables."""
         return Player(self.tables, self.policy, self.critic, self.rng, self.device)
+
+    def follow(self) -> None:
+        """Let the magnet become the policy when it is time."""
+        if self.magnet is not None and self.updates % self.config.ppo.magnet_every == 0:
+            self.magnet.load_state_dict(self.policy.state_dict())
 
 
 def choose_device(name: str) -> torch.device:
@@ -105,7 +113,8 @@ def new_learner(config: Config) -> Learner:
         checked=False,
     )
     rng = np.random.default_rng(config.seed)
-    return Learner(config, device, tables, policy, critic, optimiser, rng)
+    magnet = copy.deepcopy(policy).requires_grad_(False) if config.ppo.magnet > 0 else None
+    return Learner(config, device, tables, policy, critic, optimiser, rng, magnet)
 
 
 def frozen_policy(learner: Learner) -> Policy:
@@ -137,6 +146,8 @@ def snapshot(learner: Learner) -> dict[str, bytes]:
     """The files of a checkpoint: the whole run, as it is now."""
     policy = frozen_policy(learner)
     tensors = {f"critic.{k}": v for k, v in learner.critic.state_dict().items()}
+    if learner.magnet is not None:
+        tensors |= {f"magnet.{k}": v for k, v in learner.magnet.state_dict().items()}
     for index, slots in learner.optimiser.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{name}": value for name, value in slots.items()}
     records = io.BytesIO()
@@ -201,8 +212,9 @@ def restore(learner: Learner, folder: Path) -> None:
     load_weights(learner.policy, folder, read_meta(folder))
     try:
         tensors = safetensors.torch.load(read_file(folder / TRAINING))
-        critic = {k[7:]: v for k, v in tensors.items() if k.startswith("critic.")}
-        learner.critic.load_state_dict(critic)
+        learner.critic.load_state_dict(named(tensors, "critic."))
+        if learner.magnet is not None:
+            learner.magnet.load_state_dict(named(tensors, "magnet."))
         load_adam(learner.optimiser, tensors)
         load_tables(learner.tables, np.load(io.BytesIO(read_file(folder / TABLES))))
         learner.rng.bit_generator.state = state["rng"]
@@ -215,9 +227,18 @@ def restore(learner: Learner, folder: Path) -> None:
         raise CheckpointError(f"{folder} can't be resumed: {reason}") from error
 
 
+def named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, without that beginning."""
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
 def require_same(state: dict[str, Any], config: Config) -> None:
-    """Refuse a configuration that would learn something else than the checkpoint did."""
+    """Refuse a configuration that would learn something else than the checkpoint did.
+
+    A setting that the checkpoint's program didn't have yet stood at its default.
+    """
     old = flat({k: v for k, v in state.get("config", {}).items() if k not in FREE})
+    old = flat({k: v for k, v in Config().model_dump(mode="json").items() if k not in FREE}) | old
     new = flat({k: v for k, v in config.model_dump(mode="json").items() if k not in FREE})
     for key in sorted(old.keys() | new.keys()):
         if old.get(key) != new.get(key):

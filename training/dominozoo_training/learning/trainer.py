@@ -20,7 +20,8 @@ from typing import Any, Final
 
 import torch
 
-from dominozoo_training.evaluation.arena import Result, evaluate
+from dominozoo_training.evaluation.arena import Result, make_setting, play_pair
+from dominozoo_training.evaluation.entrants import policy_entrant, samples, scripted
 from dominozoo_training.learning import ppo
 from dominozoo_training.learning.config import Config, to_yaml
 from dominozoo_training.learning.display import Display, Metrics
@@ -47,6 +48,7 @@ from dominozoo_training.policy.checkpoint import (
     write_folder,
 )
 
+UNITS: Final = {"hand": "Hands", "match": "Matches"}  # as the card heads them
 OWN: Final = (CHECKPOINTS, BEST, PUBLISHED, "tensorboard")
 
 
@@ -184,11 +186,13 @@ def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: 
             config.ppo,
             learner.rng,
             progress(learner),
+            learner.magnet,
         )
         if not all(math.isfinite(value) for value in figures.values()):
             give_up(run, good, figures, config.checkpoints.keep)
         learner.decisions += batch.chosen.numel()
         learner.updates += 1
+        learner.follow()
         spent = time.perf_counter() - start
         figures |= {
             "decisions": learner.decisions,
@@ -239,21 +243,22 @@ def watch(learner: Learner, run: Path, metrics: Metrics, display: Display, best:
     if results[-1].win_rate <= best:
         return best
     policy = frozen_policy(learner)
-    meta = policy_meta(learner, policy, strength=strengths(results, settings.seed))
+    meta = policy_meta(learner, policy, strength=strengths(results, settings.seed, settings.unit))
     write_folder(run / BEST, policy_files(policy, meta))
     return results[-1].win_rate
 
 
 def measure(learner: Learner, deals: int, seed: int) -> list[Result]:
     """Judge the policy against every opponent of the configuration, hands opened by rule."""
-    opponents = learner.config.evaluation.opponents
-    return list(
-        evaluate(frozen_policy(learner), learner.config.rules, opponents, deals, seed).values()
-    )
+    settings, rules = learner.config.evaluation, learner.config.rules
+    opening = "rule" if settings.unit == "hand" else None
+    setting = make_setting(rules, deals, seed, settings.unit, opening)
+    player = policy_entrant("policy", frozen_policy(learner), sample=samples(rules))
+    return [play_pair(setting, player, scripted(name)) for name in settings.opponents]
 
 
-def strengths(results: list[Result], seed: int) -> list[dict[str, Any]]:
-    """Measured strength as it stands in ``meta.json``: won hands, opened by rule."""
+def strengths(results: list[Result], seed: int, unit: str = "hand") -> list[dict[str, Any]]:
+    """Measured strength as it stands in ``meta.json``: what was won, opened by rule."""
     return [
         {
             "opponent": result.b,
@@ -262,7 +267,7 @@ def strengths(results: list[Result], seed: int) -> list[dict[str, Any]]:
             "low": round(result.low, 4),
             "high": round(result.high, 4),
             "points": round(result.points, 4),
-            "unit": "hand",
+            "unit": unit,
             "opening": "rule",
             "seed": seed,
         }
@@ -290,7 +295,7 @@ def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, com
     results = measure(learner, settings.final_deals, settings.final_seed)
     report(learner, metrics, display, "final", results)
     policy = frozen_policy(learner)
-    measured = strengths(results, settings.final_seed)
+    measured = strengths(results, settings.final_seed, settings.unit)
     meta = policy_meta(learner, policy, command=command, strength=measured)
     write_folder(run / PUBLISHED, policy_files(policy, meta, card(learner, measured, command)))
     display.say(f"done: {run / PUBLISHED}")
@@ -307,10 +312,18 @@ def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
         "match": "won matches",
     }
     settings = config.evaluation
+    how = "--opening rule" if settings.unit == "hand" else "--unit match"
     check = (
         f"dominozoo arena {shlex.quote(str(rules))} --players FOLDER,{settings.opponents[-1]} "
-        f"--opening rule --deals {settings.final_deals} --seed {settings.final_seed}"
+        f"{how} --deals {settings.final_deals} --seed {settings.final_seed}"
     )
+    won = {
+        "hand": "Won hands of duplicate deals, each dealt hand played from every side, opened by rule",
+        "match": "Won matches from duplicate deals, each played from every side",
+    }[settings.unit]
+    aims = "; the score of the match is seen but\nsingle hands are what it was rewarded for"
+    aims = "" if config.rollout.goal == "match" else aims
+    plays = "draws its moves by their chances" if samples(rules) else "plays the likeliest move"
     rows = "\n".join(
         f"| {s['opponent']} | {100 * s['win_rate']:.2f} % | {100 * s['low']:.2f}.."
         f"{100 * s['high']:.2f} | {s['games']} | {s['points']:+.4f} | {s['seed']} |"
@@ -328,16 +341,16 @@ scratch; no game of people or of scripted bots was seen. It maximises {goals[con
 
 ## Strength
 
-Won hands of duplicate deals, each dealt hand played from every side, opened by rule; 95 % interval
+{won}; 95 % interval
 over deals. Even is {even:.0f} %. The deals' seed was used for nothing else. To check:
 `{check}`
 
-| Opponent | Win rate | Interval | Hands | Points a hand | Seed |
+| Opponent | Win rate | Interval | {UNITS[settings.unit]} | Points a hand | Seed |
 |---|---|---|---|---|---|
 {rows}
 
 ## Weaknesses
 
-It plays the likeliest move and doesn't adapt to its opponent; the score of the match is seen but
-single hands are what it was rewarded for. How far a player made to beat it gets wasn't measured.
+It {plays} and doesn't adapt to its opponent{aims}. How far
+a player made to beat it gets wasn't measured.
 """

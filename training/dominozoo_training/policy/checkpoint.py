@@ -27,11 +27,10 @@ import safetensors
 import safetensors.torch
 import torch
 
-from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import Rules, RulesError, parse
 from dominozoo_training.policy.compiled import describe
-from dominozoo_training.policy.encoding import ENCODING_VERSION
-from dominozoo_training.policy.network import PolicyNetwork, spread
+from dominozoo_training.policy.encoder import Encoder
+from dominozoo_training.policy.network import PolicyNetwork, encoder_for, encoder_of, spread
 
 FORMAT: Final = 1
 WEIGHTS: Final = "weights.safetensors"
@@ -115,7 +114,7 @@ class Policy:
     def _checked(
         self, observation: npt.NDArray[np.int16], mask: npt.NDArray[np.int8]
     ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:
-        size, count = LINE_LAYOUT.size, self.network.action_count
+        size, count = self.network.encoder.layout.size, self.network.action_count
         if observation.ndim != 2 or observation.shape[1] != size:
             raise ValueError(f"observation must be (k, {size}), not {observation.shape}")
         if mask.shape != (len(observation), count):
@@ -132,17 +131,24 @@ def describe_policy(policy: Policy, **more: Any) -> dict[str, Any]:
         "format": FORMAT,
         "game": str(policy.rules),
         "rules": policy.rules.options,
-        "observation": {"name": LINE_LAYOUT.name, "version": LINE_LAYOUT.version},
-        "encoding": ENCODING_VERSION,
-        "actions": network.action_count,
+        **contract(network.encoder),
         "network": {
-            "ends": network.encoder.ends,
-            "seats": network.encoder.seats,
+            **network.encoder.sizes,
             "hidden": list(network.hidden),
             "value_hidden": list(network.value_hidden),
         },
         "versions": versions(),
         **more,
+    }
+
+
+def contract(encoder: Encoder) -> dict[str, Any]:
+    """What a policy was made for: the entries of ``meta.json`` that must fit this program."""
+    layout = encoder.layout
+    return {
+        "observation": {"name": layout.name, "version": layout.version},
+        "encoding": encoder.version,
+        "actions": encoder.action_count,
     }
 
 
@@ -282,10 +288,9 @@ def load_policy(path: str | Path) -> Policy:
     try:
         rules = parse(meta["game"])
         network = PolicyNetwork(
-            meta["network"]["ends"],
+            encoder_of(rules, meta["network"]),
             tuple(meta["network"]["hidden"]),
             tuple(meta["network"]["value_hidden"]),
-            meta["network"]["seats"],
         )
     except (RulesError, KeyError, TypeError, AttributeError, RuntimeError) as error:
         raise CheckpointError(f"{folder / META}: {error!r} in 'game' or 'network'") from error
@@ -319,12 +324,7 @@ def read_meta(folder: Path) -> dict[str, Any]:
 
 def check_fit(folder: Path, meta: dict[str, Any], rules: Rules, network: PolicyNetwork) -> None:
     """Compare what a policy was made for with what this program has."""
-    wanted: dict[str, object] = {
-        "observation": {"name": LINE_LAYOUT.name, "version": LINE_LAYOUT.version},
-        "encoding": ENCODING_VERSION,
-        "actions": PolicyNetwork.for_rules(rules).action_count,
-        "rules": rules.options,
-    }
+    wanted = {**contract(encoder_for(rules)), "rules": rules.options}
     for key, value in wanted.items():
         if meta.get(key) != value:
             raise CheckpointError(

@@ -6,6 +6,9 @@ Tests hold both equal. The names of columns and their order are explained there.
 
 from __future__ import annotations
 
+import functools
+import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +19,8 @@ from dominozoo.bits import bits, row_of
 from dominozoo.compiler import njit
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.tiles import DOUBLE_OF, DOUBLES, HIGH, LOW, NUMBERS, PIPS, TILE_COUNT, WITH_NUMBER
-from dominozoo_training.policy.encoding import MARKS, LineEncoder
+from dominozoo_training.policy.encoder import Encoder
+from dominozoo_training.policy.encoding import MARKS
 
 HAND: Final = LINE_LAYOUT.offset("hand")
 LAID_BY: Final = LINE_LAYOUT.offset("laid_by")
@@ -79,37 +83,36 @@ class Inputs:
 
 
 def describe(
-    coder: LineEncoder,
+    coder: Encoder,
     observation: npt.NDArray[np.int16],
     mask: npt.NDArray[np.int8],
-    hands: npt.NDArray[np.uint32] | None = None,
+    secrets: npt.NDArray[np.uint32] | None = None,
 ) -> Inputs:
     """Compute what the networks read.
 
     Args:
-        coder: says how many seats and ends are described.
+        coder: of the game's family; says what is described.
         observation: (N, layout size) int16, C order.
         mask: (N, actions) int8, C order.
-        hands: (N, seats) uint32, by relative seat, for the critic.
+        secrets: (N, k) uint32, as ``coder.secrets`` gives them, for the critic.
     """
     count, legal = len(observation), int(np.count_nonzero(mask))
-    critic = coder.critic_columns if hands is not None else 0
+    critic = coder.critic_columns if secrets is not None else 0
     inputs = Inputs(
-        np.empty((legal, coder.action_columns + coder.state_columns), np.float32),
+        np.empty((legal, coder.score_columns), np.float32),
         np.empty(legal, np.int64),
         np.empty(legal, np.int64),
         np.empty(legal, np.int64),
         np.empty((count, coder.value_columns), np.float32),
         np.empty((count, critic), np.float32),
     )
-    if hands is None:
-        hands = np.empty((count, 0), np.uint32)
-    _describe(
+    if secrets is None:
+        secrets = np.empty((count, 0), np.uint32)
+    kernel_of(coder.layout.name)(
         observation,
         mask,
-        hands,
-        coder.seats,
-        coder.ends,
+        secrets,
+        *coder.sizes.values(),
         inputs.actions,
         inputs.rows,
         inputs.columns,
@@ -120,13 +123,23 @@ def describe(
     return inputs
 
 
+@functools.cache
+def kernel_of(layout: str) -> Callable[..., None]:
+    """A family's kernel, by its observation; brought when asked for."""
+    if layout == LINE_LAYOUT.name:
+        return describe_rows
+    module = importlib.import_module("dominozoo_training.policy.truc_compiled")
+    kernel: Callable[..., None] = module.describe_rows
+    return kernel
+
+
 @njit(cache=True, nogil=True)
-def _describe(
+def describe_rows(
     observation: Any,
     mask: Any,
     hands: Any,
-    seats: Any,
     ends: Any,
+    seats: Any,
     actions: Any,
     rows: Any,
     columns: Any,
@@ -134,6 +147,7 @@ def _describe(
     values: Any,
     critic: Any,
 ) -> None:
+    """Fill the arrays of ``Inputs``; sizes and arrays as in ``describe``."""
     scratch = np.empty(SCRATCH, np.int64)
     numbers = np.zeros((MARKS, 3 + seats * (2 + (1 if ends == 4 else 0)) + seats - 1), np.float32)
     summary = np.empty(3 * seats + 6 + seats - 1, np.float32)

@@ -11,13 +11,16 @@ exported graph on all action ids.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.tiles import HIGH, LOW, NUMBERS, PIPS, TILE_COUNT
+from dominozoo_training.policy.encoder import Encoder, Everything, Legal, relative_hands
 
 ENCODING_VERSION: Final = 1  # goes up when a column changes: older weights no longer fit
 MARKS: Final = NUMBERS + 1  # 0 = no end, else number + 1
@@ -47,42 +50,7 @@ class State:
     summary: Tensor
 
 
-class Legal:
-    """The legal actions of a batch as a flat list: action ``actions[k]`` of row ``rows[k]``."""
-
-    def __init__(self, rows: Tensor, actions: Tensor) -> None:
-        self.rows = rows
-        self.actions = actions
-
-    def of_state(self, values: Tensor) -> Tensor:
-        """Each entry's row of a (B, ...) tensor."""
-        return values[self.rows]
-
-    def at(self, table: Tensor, index: Tensor) -> Tensor:
-        """Entry k's row ``index[k]`` of a (B, R, C) table: (K, C); index (K, E) gives (K, E, C)."""
-        rows = self.rows if index.dim() == 1 else self.rows[:, None]
-        return table[rows, index]
-
-
-class Everything:
-    """All action ids of every row: (B, A, ...) tensors, as the exported graph has them."""
-
-    def __init__(self, batch: Tensor, count: int) -> None:
-        self.count = count
-        ids = torch.arange(count, dtype=torch.int64, device=batch.device)
-        self.actions = ids[None, :].expand(batch.shape[0], count)
-
-    def of_state(self, values: Tensor) -> Tensor:
-        """A (B, ...) tensor repeated for each action: (B, A, ...)."""
-        return values.unsqueeze(1).expand(-1, self.count, *([-1] * (values.dim() - 1)))
-
-    def at(self, table: Tensor, index: Tensor) -> Tensor:
-        """Row ``index`` of a (B, R, C) table: (B, A, C); index (B, A, E) gives (B, A, E, C)."""
-        flat = index.reshape(index.shape[0], -1, 1).expand(-1, -1, table.shape[-1])
-        return torch.gather(table, 1, flat).reshape(*index.shape, table.shape[-1])
-
-
-class LineEncoder(nn.Module):
+class LineEncoder(Encoder):
     """The arithmetic of the line games; no weights, only constant tables.
 
     Args:
@@ -129,37 +97,16 @@ class LineEncoder(nn.Module):
         }
         for name, value in constants.items():
             self.register_buffer(name, value, persistent=False)
-
-    @property
-    def action_count(self) -> int:
-        """Size of the action space: 58, French 114."""
-        return self.ends * TILE_COUNT + 2
-
-    @property
-    def number_columns(self) -> int:
-        """Columns of a row of the table of numbers."""
-        return 3 + self.seats * (2 + (self.ends == 4)) + self.seats - 1
-
-    @property
-    def state_columns(self) -> int:
-        """Columns of ``State.summary``."""
-        return 3 * self.seats + 6 + self.seats - 1
-
-    @property
-    def action_columns(self) -> int:
-        """Columns of a described action, ``State.summary`` left out."""
-        return 3 * self.number_columns + 9 + 3 * (self.seats - 1)
-
-    @property
-    def value_columns(self) -> int:
-        """Columns that the policy's own value reads."""
-        return self.state_columns + (NUMBERS + self.ends) * self.number_columns
-
-    @property
-    def critic_columns(self) -> int:
-        """Columns that the critic reads."""
-        by_seat = TILE_COUNT + NUMBERS + self.ends + 1
-        return self.state_columns + self.seats * by_seat + self.ends * (MARKS + 1)
+        self.layout = LINE_LAYOUT
+        self.version = ENCODING_VERSION
+        self.sizes = {"ends": ends, "seats": seats}
+        self.action_count = ends * TILE_COUNT + 2
+        self.number_columns = 3 + seats * (2 + (ends == 4)) + seats - 1
+        self.state_columns = 3 * seats + 6 + seats - 1
+        self.action_columns = 3 * self.number_columns + 9 + 3 * (seats - 1)
+        self.value_columns = self.state_columns + (NUMBERS + ends) * self.number_columns
+        by_seat = TILE_COUNT + NUMBERS + ends + 1
+        self.critic_columns = self.state_columns + seats * by_seat + ends * (MARKS + 1)
 
     def field(self, observation: Tensor, name: str) -> Tensor:
         """A named field of the observation, (B, *shape); by seat for the encoder's seats alone."""
@@ -330,6 +277,41 @@ class LineEncoder(nn.Module):
         free = (1.0 - answers / pool.clamp(min=1.0)).clamp(min=1e-3)
         stuck = torch.exp(sizes * torch.log(free)) * (sizes > 0).float()
         return torch.cat([answers / 7.0, stuck, stuck * (sizes <= 2).float()], dim=-1)
+
+    def values(self, state: State) -> Tensor:
+        """What the policy's own value reads: summary, every number, the numbers at the ends."""
+        columns = self.number_columns
+        ends = [
+            state.numbers.gather(1, state.marks[:, e, None, None].expand(-1, 1, columns)).squeeze(1)
+            for e in range(self.ends)
+        ]
+        rows = state.numbers[:, 1:].reshape(-1, NUMBERS * columns)
+        return torch.cat([state.summary, rows, *ends], dim=1)
+
+    def critic(self, state: State, secrets: Tensor) -> Tensor:
+        """What the critic reads, (B, critic_columns); ``secrets`` are the hands by relative seat."""
+        marks, locked = state.marks[:, : self.ends], state.locked[:, : self.ends]
+        kinds = self.fits[marks + NUMBERS * locked * (marks > 0).long()]
+        hands = secrets.float()
+        at_ends = hands @ kinds.transpose(1, 2)
+        anywhere = hands @ kinds.amax(dim=1).unsqueeze(-1)
+        where = nn.functional.one_hot(marks, MARKS).float().flatten(1)
+        parts = [
+            state.summary,
+            hands.flatten(1),
+            (hands @ self.has_number).flatten(1) / NUMBERS,
+            at_ends.flatten(1) / NUMBERS,
+            anywhere.flatten(1) / NUMBERS,
+            where,
+            locked.float(),
+        ]
+        return torch.cat(parts, dim=1)
+
+    def secrets(
+        self, records: npt.NDArray[Any], turn: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.uint32]:
+        """All hands seen from the seats to move: (B, seats) uint32, bit = tile id."""
+        return relative_hands(records, turn, self.seats)
 
 
 if LINE_LAYOUT.version != 1:

@@ -7,21 +7,16 @@ move in turn.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import torch
 from torch import Tensor, nn
 
-from dominozoo.fields import LINE_LAYOUT, SEATS
-from dominozoo.rules import Rules, pack_line
-from dominozoo.tiles import NUMBERS
-from dominozoo_training.policy.encoding import (
-    MARKS,
-    Everything,
-    Legal,
-    LineEncoder,
-    State,
-)
+from dominozoo.rules import TRUC, Rules, pack_line
+from dominozoo_training.policy.encoder import Encoder, Everything, Legal
+from dominozoo_training.policy.encoding import LineEncoder
+from dominozoo_training.policy.truc import TrucEncoder
 
 MASKED: Final = -1e9
 
@@ -45,60 +40,47 @@ class PolicyNetwork(nn.Module):
     """Scores actions of one game, and values the hand from what the seat may know.
 
     Args:
-        ends: open ends of the game: 2, French 4.
+        encoder: what the network looks at.
         hidden: widths of the action network.
         value_hidden: widths of the value network.
-        seats: seats that the network looks at, 2..4.
     """
 
     def __init__(
         self,
-        ends: int = 2,
+        encoder: Encoder,
         hidden: tuple[int, ...] = (128, 64),
         value_hidden: tuple[int, ...] = (64, 64),
-        seats: int = SEATS,
     ) -> None:
         super().__init__()
-        self.encoder = LineEncoder(ends, seats)
+        self.encoder = encoder
         self.hidden = tuple(hidden)
         self.value_hidden = tuple(value_hidden)
-        coder = self.encoder
-        self.score = layers(coder.action_columns + coder.state_columns, self.hidden, 1)
-        self.worth = layers(coder.value_columns, self.value_hidden, 1)
+        self.score = layers(encoder.score_columns, self.hidden, 1)
+        self.worth = layers(encoder.value_columns, self.value_hidden, 1)
 
     @classmethod
     def for_rules(cls, rules: Rules, **sizes: tuple[int, ...]) -> PolicyNetwork:
         """A network for a game, with fresh weights; it looks at the game's seats alone."""
-        return cls(int(pack_line(rules)[0]["ends"]), seats=rules.players, **sizes)
+        return cls(encoder_for(rules), **sizes)
 
     @property
     def action_count(self) -> int:
         """Size of the action space."""
         return self.encoder.action_count
 
-    def action_inputs(self, state: State, entries: Legal | Everything) -> Tensor:
+    def action_inputs(self, state: Any, entries: Legal | Everything) -> Tensor:
         """What ``score`` reads: a row for each entry, (..., columns)."""
         described = self.encoder.actions(state, entries)
         return torch.cat([described, entries.of_state(state.summary)], dim=-1)
 
-    def value_inputs(self, state: State) -> Tensor:
-        """What ``worth`` reads: summary, every number, the numbers at the ends, (B, columns)."""
-        columns = self.encoder.number_columns
-        ends = [
-            state.numbers.gather(1, state.marks[:, e, None, None].expand(-1, 1, columns)).squeeze(1)
-            for e in range(self.encoder.ends)
-        ]
-        rows = state.numbers[:, 1:].reshape(-1, NUMBERS * columns)
-        return torch.cat([state.summary, rows, *ends], dim=1)
-
-    def logits(self, state: State, entries: Legal | Everything) -> Tensor:
+    def logits(self, state: Any, entries: Legal | Everything) -> Tensor:
         """Scores of the entries: (K,) for a flat list, (B, A) for every action."""
         scores: Tensor = self.score(self.action_inputs(state, entries))
         return scores.squeeze(-1)
 
-    def value(self, state: State) -> Tensor:
+    def value(self, state: Any) -> Tensor:
         """Expected reward of this hand for the observer, (B,)."""
-        worth: Tensor = self.worth(self.value_inputs(state))
+        worth: Tensor = self.worth(self.encoder.values(state))
         return worth.squeeze(-1)
 
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -123,52 +105,48 @@ class Critic(nn.Module):
     """Values of all seats, relative to the seat to move, from every hand.
 
     Args:
+        encoder: what the critic looks at.
         players: number of seats.
-        ends: open ends of the game: 2, French 4.
         hidden: widths.
     """
 
-    def __init__(self, players: int, ends: int = 2, hidden: tuple[int, ...] = (128, 128)) -> None:
+    def __init__(
+        self, encoder: Encoder, players: int, hidden: tuple[int, ...] = (128, 128)
+    ) -> None:
         super().__init__()
         self.players = players
         self.hidden = tuple(hidden)
-        self.encoder = LineEncoder(ends, players)
-        self.net = layers(self.encoder.critic_columns, self.hidden, players)
+        self.encoder = encoder
+        self.net = layers(encoder.critic_columns, self.hidden, players)
 
     @classmethod
     def for_rules(cls, rules: Rules, hidden: tuple[int, ...] = (128, 128)) -> Critic:
         """A critic for a game, with fresh weights."""
-        return cls(rules.players, int(pack_line(rules)[0]["ends"]), hidden)
+        return cls(encoder_for(rules), rules.players, hidden)
 
-    def inputs(self, state: State, hands: Tensor) -> Tensor:
-        """What ``net`` reads, (B, columns); ``state`` as this critic's encoder makes it."""
-        coder = self.encoder
-        marks, locked = state.marks[:, : coder.ends], state.locked[:, : coder.ends]
-        kinds = coder.fits[marks + NUMBERS * locked * (marks > 0).long()]
-        hands = hands.float()
-        at_ends = hands @ kinds.transpose(1, 2)
-        anywhere = hands @ kinds.amax(dim=1).unsqueeze(-1)
-        where = nn.functional.one_hot(marks, MARKS).float().flatten(1)
-        parts = [
-            state.summary,
-            hands.flatten(1),
-            (hands @ coder.has_number).flatten(1) / NUMBERS,
-            at_ends.flatten(1) / NUMBERS,
-            anywhere.flatten(1) / NUMBERS,
-            where,
-            locked.float(),
-        ]
-        return torch.cat(parts, dim=1)
-
-    def forward(self, observation: Tensor, hands: Tensor) -> Tensor:
+    def forward(self, observation: Tensor, secrets: Tensor) -> Tensor:
         """Expected reward of this hand for each relative seat, (B, players).
 
         Args:
             observation: (B, layout size) integers, of the seat to move.
-            hands: (B, players, 28) 1 = held, by relative seat.
+            secrets: (B, k, 28) zeros and ones, the encoder's secrets.
         """
-        values: Tensor = self.net(self.inputs(self.encoder.state(observation), hands))
+        values: Tensor = self.net(self.encoder.critic(self.encoder.state(observation), secrets))
         return values
+
+
+def encoder_for(rules: Rules) -> Encoder:
+    """The encoder of a game; it looks at the game's seats alone."""
+    if rules.variant.family == TRUC:
+        return TrucEncoder()
+    return LineEncoder(int(pack_line(rules)[0]["ends"]), rules.players)
+
+
+def encoder_of(rules: Rules, sizes: Mapping[str, Any]) -> Encoder:
+    """The encoder that a policy for this game was made with; KeyError without its sizes."""
+    if rules.variant.family == TRUC:
+        return TrucEncoder()
+    return LineEncoder(sizes["ends"], sizes["seats"])
 
 
 def spread(flat: Tensor, rows: Tensor, columns: Tensor, count: int) -> Tensor:
@@ -184,8 +162,3 @@ def legal_entries(mask: Tensor) -> Legal:
     """The legal actions of a batch as a flat list, row by row; mask (B, A)."""
     rows, actions = mask.nonzero(as_tuple=True)
     return Legal(rows, actions)
-
-
-def observation_size() -> int:
-    """Length of the observation vector that the networks read."""
-    return LINE_LAYOUT.size
