@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -72,6 +72,16 @@ def needing(extras: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         say(f"{error.name} is missing: {remedy(extras)}")
         raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def ended_by_hand(kept: Callable[[], str]) -> Iterator[None]:
+    """Turn Ctrl-C into one line on stderr, which says what is kept, and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"interrupted; {kept()}")
+        raise typer.Exit(CTRL_C) from None
 
 
 def write_json(path: str, value: Any) -> None:
@@ -198,6 +208,7 @@ def arena(
     ] = False,
     style: Annotated[bool, typer.Option("--style", help="Tell how everybody plays.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write a report, one HTML file.")] = None,
+    plots: Annotated[Path | None, typer.Option(help="A folder for the report's pictures.")] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the result here; - prints it alone.")
     ] = None,
@@ -212,23 +223,21 @@ def arena(
 
     with refusing(RulesError, ArenaError, EntrantError, OSError, ImportError):
         setting = make_setting(game, deals, seed, unit, opening)
-        conduct = Conduct(strict, move_time, style)
         entrants = command.load(split_players(players), setting)
+        conduct = Conduct(strict, move_time, style)
         plan = command.make_plan(
-            setting, entrants, form=form, rounds=rounds, until_ci=until_ci, conduct=conduct
+            *(setting, entrants), form=form, rounds=rounds, until_ci=until_ci, conduct=conduct
         )
-        for what, path in (("json", json_file), ("html", html)):
-            if path is not None:
-                check_writable(str(path), what)
-        say_if_compiling()
-        try:
-            outcome = command.play(plan, entrants, processes, out)
-        except KeyboardInterrupt:
-            say(f"interrupted; {command.kept(out)}")
-            raise typer.Exit(CTRL_C) from None
-        result = command.told(outcome, machine(), say)
+        if json_file is not None:
+            check_writable(json_file)
         if html is not None:
-            command.write_html(html, result, entrants)
+            check_writable(str(html), "html")
+        command.check_pictures(html, plots)
+        say_if_compiling()
+        with ended_by_hand(lambda: command.kept(out)):
+            outcome = command.play(plan, entrants, processes, out)
+        result = command.told(outcome, machine(), say)
+        command.write_pictures(html, plots, result, entrants)
         if json_file is not None:
             write_json(json_file, result)
     if json_file != "-":

@@ -10,19 +10,56 @@ import numpy as np
 
 from dominozoo.bots import OUTSIDE, kernels, seed_bots
 from dominozoo.line.batch import ENDED
-from dominozoo.line.game import LineGame
 from dominozoo.line.score import CUT, MATCH_OVER
-from dominozoo.render.text import SIDES, draw, event_text
-from dominozoo.rules import LINE, Rules
+from dominozoo.notation import new_game
+from dominozoo.render import truc
+from dominozoo.render.text import HIDDEN, SIDES, draw, event_text
+from dominozoo.rules import TRUC, Rules, pack_line
 from dominozoo.tables import split_seed
-from dominozoo.tiles import NAMES, TILE_COUNT
-from dominozoo_training.evaluation.entrants import Entrant, load_entrant
+from dominozoo.tiles import NAMES, TILE_COUNT, TRUC_NAMES
+from dominozoo_training.evaluation.entrants import Entrant, chosen, load_entrant
 
 ME: Final = 0
 HELP: Final = "a number, h = hint, q = quit"
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """How a family of games is talked about.
+
+    Attributes:
+        tiles: their names.
+        ways: of playing a tile, by the part of the action space.
+        said: what isn't a tile: the last actions.
+        asks: a tile that can be played in two ways needs the way; else the first is meant.
+        held: what a seat is told to have had after a hand.
+        won: how a hand was won, by its reason.
+    """
+
+    tiles: tuple[str, ...]
+    ways: tuple[str, ...]
+    said: tuple[str, ...]
+    asks: bool
+    held: str
+    won: dict[str, str]
+
+
+LINE_WON: Final = {"out": "went out", "block": "won the blocked hand"}
+TRUC_WON: Final = {"tricks": "won the round", "fold": "won: the double was refused"}
+NOBODY: Final = {"tie": "The hand is blocked and tied.", "void": "The round has no winner."}
+
+
+def speech_of(rules: Rules) -> Speech:
+    """How a game is talked about."""
+    if rules.variant.family == TRUC:
+        said = ("propose", "stand", "accept", "reject")
+        return Speech(TRUC_NAMES, ("up", "double"), said, False, "held", TRUC_WON)
+    ends = int(pack_line(rules)[0]["ends"])
+    ways = tuple(map(str, range(ends))) if ends == 4 else SIDES
+    return Speech(NAMES, ways, ("draw", "pass"), True, "had left", LINE_WON)
 
 
 class QuitError(Exception):
@@ -56,7 +93,7 @@ class Sitting:
     """One person and some bots at one table; player_0 is the person.
 
     Args:
-        rules: a line game.
+        rules: the game.
         players: the bots, in playing order behind the person; they are repeated as needed.
         seed: of deals and bots.
         hands: how many hands to play, 0 = until the match is over.
@@ -73,19 +110,18 @@ class Sitting:
         ask: Ask,
         say: Say,
     ) -> None:
-        if rules.variant.family != LINE:
-            raise ValueError(f"{rules.game} can't be played in the terminal yet")
         if len(players) > rules.players - 1:
             raise ValueError(f"against: {rules} has {rules.players - 1} seats beside yours")
         self.rules, self.ask, self.say = rules, ask, say
         self.bots = [players[k % len(players)] for k in range(rules.players - 1)]
-        self.table = LineGame(rules, hands)
-        self.cross = int(self.table.packed[0]["ends"]) == 4
+        self.table: Any = new_game(rules, hands)
+        self.speech = speech_of(rules)
+        self.cross = len(self.speech.ways) == 4
         self.kernels = kernels(rules)
         self.stream = np.zeros((1, 4), np.uint32)
         seed_bots(self.stream, *split_seed(seed), 0)
         self.rng = np.random.default_rng(seed)
-        self.seat = self.table.reset(split_seed(seed), {})
+        self.seat: int = self.table.reset(split_seed(seed), {})
 
     def play(self) -> None:
         """Play until the match is over, the hands are played, or the person leaves."""
@@ -126,6 +162,8 @@ class Sitting:
     def choice(self, bot: Player, seat: int, observation: Any, mask: Any) -> int:
         """The move of a bot."""
         entrant = bot.entrant
+        if entrant.choose is not None:
+            return chosen(entrant, self.table, self.stream)
         if entrant.act is not None:
             chance = self.rng.random(1)
             return int(entrant.act(observation[None], mask[None], chance)[0])
@@ -143,9 +181,12 @@ class Sitting:
         self.say("\n" + draw(view))
         moves: dict[str, list[int]] = {}
         for move in view["legal"]:
-            moves.setdefault(move["tile"] or "pass", []).append(move["id"])
+            moves.setdefault(move["tile"] or move["action"], []).append(move["id"])
+        said = {word: moves.pop(word)[0] for word in self.speech.said if word in moves}
         self.say("  your tiles: " + "  ".join(numbered(view["hand"], moves)))
-        extra = ", p = pass" if "pass" in moves else ""
+        extra = "".join(f", {word[0]} = {word}" for word in said)
+        if not self.speech.asks and any(len(ids) > 1 for ids in moves.values()):
+            extra += ", d behind a number = face down, calling double"
         while True:
             words = self.ask(f"Your move ({HELP}{extra}): ").casefold().split()
             if words == ["q"]:
@@ -153,8 +194,9 @@ class Sitting:
             if words == ["h"]:
                 self.say(self.hint(observation, mask))
                 continue
-            if words == ["p"] and "pass" in moves:
-                return moves["pass"][0]
+            meant = [word for word in said if words and word.startswith(words[0])]
+            if meant:
+                return said[meant[0]]
             action = self.read_move(words, view["hand"], moves)
             if action is not None:
                 return action
@@ -162,45 +204,47 @@ class Sitting:
     def read_move(
         self, words: list[str], hand: list[str], moves: dict[str, list[int]]
     ) -> int | None:
-        """The action that is meant by a number and perhaps an end; None if it is none."""
+        """The action that is meant by a number and perhaps a way; None if it is none."""
         number = words[0] if words else ""
         if not (number.isascii() and number.isdigit() and 1 <= int(number[:3]) <= len(hand)):
             self.say(f"That is no move: {HELP}; the tiles are numbered 1 to {len(hand)}.")
             return None
         tile = hand[int(number[:3]) - 1]
         if tile not in moves:
-            self.say(f"{tile} doesn't fit now; tiles that fit are marked with *.")
+            why = f"{tile} doesn't fit now; tiles that fit are marked with *."
+            self.say(why if moves else "No tile can be played now: first say what is to be.")
             return None
         ids = moves[tile]
-        if len(ids) == 1:
+        if len(words) < 2 and (len(ids) == 1 or not self.speech.asks):
             return ids[0]
-        names = {self.end_name(action): action for action in ids}
-        end = words[1] if len(words) > 1 else self.ask_end(tile, list(names))
-        found = [action for name, action in names.items() if end and name.startswith(end)]
+        names = {self.way_name(action): action for action in ids}
+        if len(names) == 1 and self.speech.asks:
+            return ids[0]
+        way = words[1] if len(words) > 1 else self.ask_way(tile, list(names))
+        found = [action for name, action in names.items() if way and name.startswith(way)]
         if not found:
-            self.say(f"{end!r} is none of {', '.join(names)}.")
+            self.say(f"{way!r} is none of {', '.join(names)}.")
             return None
         return found[0]
 
-    def ask_end(self, tile: str, names: list[str]) -> str:
+    def ask_way(self, tile: str, names: list[str]) -> str:
         """Ask at which end a tile is to lie."""
         answer = "".join(self.ask(f"{tile} fits {' and '.join(names)}; which? ").casefold().split())
         if answer == "q":
             raise QuitError
         return answer
 
-    def end_name(self, action: int) -> str:
-        """An end as the person names it: left, right, or a French arm's number."""
-        end = action // TILE_COUNT
-        return str(end) if self.cross else SIDES[end]
+    def way_name(self, action: int) -> str:
+        """A way to play a tile as the person names it: left, right, a French arm, up, double."""
+        return self.speech.ways[action // TILE_COUNT]
 
     def move_name(self, action: int) -> str:
         """A move in words."""
-        draws = self.table.num_actions - 2
-        if action >= draws:
-            return ("draw", "pass")[action - draws]
-        tile = NAMES[action % TILE_COUNT]
-        return f"{tile} {'arm ' if self.cross else ''}{self.end_name(action)}"
+        beyond = action - len(self.speech.ways) * TILE_COUNT
+        if beyond >= 0:
+            return self.speech.said[beyond]
+        tile = self.speech.tiles[action % TILE_COUNT]
+        return f"{tile} {'arm ' if self.cross else ''}{self.way_name(action)}"
 
     def hint(self, observation: Any, mask: Any) -> str:
         """What the first bot would do in the person's place."""
@@ -216,7 +260,9 @@ class Sitting:
 
     def say_last_event(self, event: Any) -> None:
         """Tell a move: who played, drew or passed."""
-        self.say("  " + self.named(event_text(event, self.cross)))
+        plain = self.rules.variant.family != TRUC
+        text = event_text(event, self.cross) if plain else truc.event_text(event)
+        self.say("  " + self.named(text))
 
     def named(self, text: str) -> str:
         """A text with the person marked."""
@@ -224,10 +270,10 @@ class Sitting:
 
     def result(self, last: Any) -> str:
         """How a hand ended, in lines."""
-        how = {"out": "went out", "block": "won the blocked hand"}.get(last["reason"], "")
         if last["seat"] is None:
-            lines = ["The hand is blocked" + (" and tied." if last["reason"] == "tie" else ".")]
+            lines = [NOBODY.get(last["reason"], "The hand is blocked.")]
         else:
+            how = self.speech.won.get(last["reason"], "")
             lines = [self.named(f"player_{last['seat']} {how}.")]
         if isinstance(last["points"], list):
             lines.append("Penalties: " + ", ".join(map(str, last["points"])))
@@ -237,7 +283,8 @@ class Sitting:
             words = {"decider": "The next hand decides.", "bruck": "The run is broken."}
             lines.append(words.get(last["effect"], "The scores start anew."))
         for seat, hand in enumerate(last["hands"]):
-            lines.append(self.named(f"player_{seat} had left: {' '.join(hand) or 'nothing'}"))
+            tiles = " ".join(tile or HIDDEN for tile in hand)
+            lines.append(self.named(f"player_{seat} {self.speech.held}: {tiles or 'nothing'}"))
         lines.append("Scores: " + ", ".join(map(str, last["scores"])))
         return "\n".join(["", *("  " + line for line in lines), ""])
 

@@ -21,7 +21,7 @@ from dominozoo.render.text import draw
 from dominozoo.render.words import result
 from dominozoo.rules import Rules
 from dominozoo.tables import split_seed
-from dominozoo_training.evaluation.entrants import Entrant
+from dominozoo_training.evaluation.entrants import Entrant, chosen
 
 Json = dict[str, Any]
 
@@ -79,6 +79,8 @@ class Show:
     def choice(self) -> int:
         """The move of the seat to move."""
         entrant = self.entrants[self.seat]
+        if entrant.choose is not None:
+            return chosen(entrant, self.table, self.stream)
         if entrant.code != OUTSIDE or entrant.act is None:
             actions, where = np.zeros(1, np.int64), np.ones(1, np.bool_)
             table = self.table

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from dominozoo_training.evaluation.show import arena_bar, show_outcome
 from dominozoo_training.evaluation.tournament import Plan, make_plan, play_tournament
 from dominozoo_training.evaluation.workers import one_thread
 
-__all__ = ["kept", "load", "make_plan", "play", "show", "told", "write_html"]
+__all__ = ["check_pictures", "kept", "load", "make_plan", "play", "show", "told", "write_pictures"]
 
 
 def load(specs: Sequence[str], setting: Setting) -> list[Entrant]:
@@ -57,12 +58,39 @@ def told(outcome: Outcome, machine: str, note: Callable[[str], None]) -> dict[st
     return as_json(outcome, ratings, command=command, machine=machine)
 
 
-def write_html(path: Path, result: dict[str, Any], entrants: Sequence[Entrant]) -> None:
-    """Write the report, with the learning curves of the runs among the players."""
-    from dominozoo_training.evaluation.report import write_report
+def check_pictures(html: Path | None, plots: Path | None) -> None:
+    """See that pictures can be drawn, before anything is played.
 
-    runs = [Path(entrant.name.partition("@")[0]) for entrant in entrants]
-    write_report(path, result, runs=[run for run in runs if run.is_dir()])
+    Raises:
+        ModuleNotFoundError: what draws them is missing; the text says how to get it.
+        OSError: the folder can't be made or written.
+    """
+    if html is None and plots is None:
+        return
+    from dominozoo_training.evaluation.plots import styled
+
+    with styled():
+        pass
+    if plots is not None:
+        plots.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=plots):
+            pass
+
+
+def write_pictures(
+    html: Path | None, plots: Path | None, result: dict[str, Any], entrants: Sequence[Entrant]
+) -> None:
+    """Write the report and its pictures, with the learning curves of the runs among the players."""
+    if html is None and plots is None:
+        return
+    from dominozoo_training.evaluation.report import write_plots, write_report
+
+    folders = [Path(entrant.name.partition("@")[0]) for entrant in entrants if entrant.policy]
+    runs = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+    if html is not None:
+        write_report(html, result, runs)
+    if plots is not None:
+        write_plots(plots, result, runs)
 
 
 def show(outcome: Outcome, result: dict[str, Any]) -> None:

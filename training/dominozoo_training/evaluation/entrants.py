@@ -107,6 +107,19 @@ def policy_entrant(name: str, policy: Policy, *, sample: bool = False, mark: str
     return Entrant(name, act=drawn if sample else greedy, mark=mark, policy=policy)
 
 
+def chosen(entrant: Entrant, table: Any, stream: Array) -> int:
+    """The move of an entrant that decides on tables, at the one table of a game in the terminal.
+
+    Args:
+        entrant: has ``choose``.
+        table: the game, with ``rules``, ``tables`` and ``packed``.
+        stream: the bots' generator, uint32 (1, 4).
+    """
+    assert entrant.choose is not None
+    rows = np.zeros(1, np.int64)
+    return int(entrant.choose(table.rules, table.tables, table.packed, stream, rows)[0])
+
+
 def samples(rules: Rules) -> bool:
     """Whether a policy's moves are drawn: where bluffs belong to play, the likeliest gives it away."""
     return rules.variant.family == TRUC

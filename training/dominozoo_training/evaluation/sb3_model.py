@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 DICT_KEYS: Final = {"observation", "action_mask"}
 # What only training needs, and what old Pythons may have pickled in their own way.
-FORGOTTEN: Final = {"lr_schedule": None, "learning_rate": 0.0, "clip_range": None}
+FORGOTTEN: Final = {"lr_schedule": lambda _: 0.0, "learning_rate": 0.0, "clip_range": 0.2}
 
 
 class ModelPolicy:
