@@ -427,7 +427,11 @@ def key_of(w: Any, laid: Any, ends: Any, turn: Any, drawn: Any) -> Any:
 
 @njit(cache=True)
 def slot_of(w: Any, key: Any) -> Any:
-    """Where a position is kept in the working array."""
+    """Where a position is kept in the working array, whichever solve it belongs to.
+
+    So what a solve forgets depends on nothing that was solved before.
+    """
+    key &= (np.int64(1) << GENERATION_SHIFT) - 1
     folded = (key ^ key >> _FOLD) & _FOLDED
     return STORE + 2 * (folded * _SPREAD >> 24 & w[MASK])
 
