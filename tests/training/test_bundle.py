@@ -459,7 +459,6 @@ def test_the_end_of_input_ends_the_game() -> None:
         (("block", "--against", "nobody"), "is nobody"),
         (("block", "--against", "none.dombot"), "No such file"),
         (("block", "--seed", "-1"), "seed must lie in"),
-        (("truc",), "can't be played in the terminal yet"),
     ],
 )
 def test_a_game_that_cannot_begin(words: tuple[str, ...], reason: str) -> None:

@@ -64,19 +64,26 @@ def test_a_run_leaves_a_policy_with_meta_and_card(tmp_path: Path) -> None:
     assert load_policy(run).meta["decisions"] == 3 * BATCH
 
 
-@pytest.mark.parametrize("game", ["draw(players=3)", "partnership", "french"])
-def test_other_line_games_train_too(game: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("game", ["draw(players=3)", "partnership", "french", "truc(target=12)"])
+def test_other_games_train_too(game: str, tmp_path: Path) -> None:
     config = load_config(game, overrides=[*TINY, f"budget.decisions={2 * BATCH}"])
     assert str(load_policy(train(config, tmp_path / "run", display=quiet())).rules) == game
 
 
-@pytest.mark.parametrize("goal", ["points", "win", "match"])
-def test_a_resumed_run_equals_an_unbroken_one(goal: str, tmp_path: Path) -> None:
-    goal = f"rollout.goal={goal}"
-    train(tiny(6, goal), tmp_path / "whole", display=quiet())
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rollout.goal=points",),
+        ("rollout.goal=win",),
+        ("rollout.goal=match",),
+        ("game=truc", "ppo.magnet=0.5", "ppo.magnet_every=2"),
+    ],
+)
+def test_a_resumed_run_equals_an_unbroken_one(words: tuple[str, ...], tmp_path: Path) -> None:
+    train(tiny(6, *words), tmp_path / "whole", display=quiet())
     # The schedules run over the whole budget: stop in the middle of it as a signal would.
     broken = tmp_path / "broken"
-    stopped = stop_after(3, tiny(6, goal), broken)
+    stopped = stop_after(3, tiny(6, *words), broken)
     assert stopped == broken / "checkpoints" / f"{3 * BATCH:012d}"
     config, run = plan(None, [], resume=broken)
     train(config, run, resume=True, display=quiet())
@@ -221,6 +228,20 @@ def test_a_resume_with_other_settings_is_refused(
     config, run = plan(None, words, resume=tmp_path)
     with pytest.raises(CheckpointError, match=message):
         train(config, run, resume=True, display=quiet())
+
+
+def test_a_run_of_before_a_setting_was_there_goes_on(tmp_path: Path) -> None:
+    train(tiny(1), tmp_path, display=quiet())
+    file = checkpoints_of(tmp_path)[-1] / "state.json"
+    state = json.loads(file.read_text())
+    del state["config"]["ppo"]["magnet"], state["config"]["ppo"]["magnet_every"]
+    file.write_text(json.dumps(state))
+    config, run = plan(None, [f"budget.decisions={2 * BATCH}"], resume=tmp_path)
+    train(config, run, resume=True, display=quiet())
+    assert load_policy(tmp_path).meta["decisions"] == 2 * BATCH
+    magnetic, run = plan(None, ["ppo.magnet=0.1"], resume=tmp_path)
+    with pytest.raises(CheckpointError, match=r"started with ppo\.magnet=0\.0, not 0\.1"):
+        train(magnetic, run, resume=True, display=quiet())
 
 
 def test_a_resume_in_another_game_is_refused(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ from dominozoo_training.policy.checkpoint import (
     write_folder,
 )
 
-UNITS: Final = {"hand": "Hands", "match": "Matches"}  # as the card heads them
+UNITS: Final = {"hand": "hands", "match": "matches"}
 OWN: Final = (CHECKPOINTS, BEST, PUBLISHED, "tensorboard")
 
 
@@ -238,7 +238,7 @@ def best_so_far(run: Path) -> float:
 def watch(learner: Learner, run: Path, metrics: Metrics, display: Display, best: float) -> float:
     """Judge the policy, keep it if it is the strongest against the last opponent; returns that."""
     settings = learner.config.evaluation
-    results = measure(learner, settings.deals, settings.seed)
+    results = measure(learner, settings.deals, settings.seed, settings.unit)
     report(learner, metrics, display, "eval", results)
     if results[-1].win_rate <= best:
         return best
@@ -248,16 +248,16 @@ def watch(learner: Learner, run: Path, metrics: Metrics, display: Display, best:
     return results[-1].win_rate
 
 
-def measure(learner: Learner, deals: int, seed: int) -> list[Result]:
-    """Judge the policy against every opponent of the configuration, hands opened by rule."""
-    settings, rules = learner.config.evaluation, learner.config.rules
-    opening = "rule" if settings.unit == "hand" else None
-    setting = make_setting(rules, deals, seed, settings.unit, opening)
+def measure(learner: Learner, deals: int, seed: int, unit: str) -> list[Result]:
+    """Judge the policy against every opponent of the configuration, opened by rule."""
+    rules, opening = learner.config.rules, "rule" if unit == "hand" else None
+    setting = make_setting(rules, deals, seed, unit, opening)
     player = policy_entrant("policy", frozen_policy(learner), sample=samples(rules))
-    return [play_pair(setting, player, scripted(name)) for name in settings.opponents]
+    opponents = learner.config.evaluation.opponents
+    return [play_pair(setting, player, scripted(name)) for name in opponents]
 
 
-def strengths(results: list[Result], seed: int, unit: str = "hand") -> list[dict[str, Any]]:
+def strengths(results: list[Result], seed: int, unit: str) -> list[dict[str, Any]]:
     """Measured strength as it stands in ``meta.json``: what was won, opened by rule."""
     return [
         {
@@ -291,11 +291,12 @@ def report(
 
 def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, command: str) -> Path:
     """Judge the final policy on fresh deals and write its folder, with a card."""
-    settings = learner.config.evaluation
-    results = measure(learner, settings.final_deals, settings.final_seed)
-    report(learner, metrics, display, "final", results)
+    settings, measured = learner.config.evaluation, []
+    for unit in ("hand", "match") if settings.unit == "match" else ("hand",):
+        results = measure(learner, settings.final_deals, settings.final_seed, unit)
+        report(learner, metrics, display, "final", results)
+        measured += strengths(results, settings.final_seed, unit)
     policy = frozen_policy(learner)
-    measured = strengths(results, settings.final_seed, settings.unit)
     meta = policy_meta(learner, policy, command=command, strength=measured)
     write_folder(run / PUBLISHED, policy_files(policy, meta, card(learner, measured, command)))
     display.say(f"done: {run / PUBLISHED}")
@@ -312,23 +313,22 @@ def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
         "match": "won matches",
     }
     settings = config.evaluation
-    how = "--opening rule" if settings.unit == "hand" else "--unit match"
     check = (
         f"dominozoo arena {shlex.quote(str(rules))} --players FOLDER,{settings.opponents[-1]} "
-        f"{how} --deals {settings.final_deals} --seed {settings.final_seed}"
+        f"--opening rule --deals {settings.final_deals} --seed {settings.final_seed}"
     )
-    won = {
-        "hand": "Won hands of duplicate deals, each dealt hand played from every side, opened by rule",
-        "match": "Won matches from duplicate deals, each played from every side",
-    }[settings.unit]
-    aims = "; the score of the match is seen but\nsingle hands are what it was rewarded for"
-    aims = "" if config.rollout.goal == "match" else aims
-    plays = "draws its moves by their chances" if samples(rules) else "plays the likeliest move"
+    if settings.unit == "match":
+        check = check.replace("--opening rule", "--unit match")
     rows = "\n".join(
-        f"| {s['opponent']} | {100 * s['win_rate']:.2f} % | {100 * s['low']:.2f}.."
-        f"{100 * s['high']:.2f} | {s['games']} | {s['points']:+.4f} | {s['seed']} |"
+        f"| {s['opponent']} | {UNITS[s['unit']]} | {100 * s['win_rate']:.2f} % | "
+        f"{100 * s['low']:.2f}..{100 * s['high']:.2f} | {s['games']} | {s['points']:+.4f} | "
+        f"{s['seed']} |"
         for s in measured
     )
+    plays = "draws its moves by their chances" if samples(rules) else "plays the likeliest move"
+    aims = "it was rewarded for matches, not for\npoints"
+    if config.rollout.goal != "match":
+        aims = "the score of the match is seen but\nsingle hands are what it was rewarded for"
     return f"""# {rules.variant.title}: `{rules}`
 
 A policy that scores each legal action from what it leads to, trained by self-play (PPO) from
@@ -341,16 +341,16 @@ scratch; no game of people or of scripted bots was seen. It maximises {goals[con
 
 ## Strength
 
-{won}; 95 % interval
-over deals. Even is {even:.0f} %. The deals' seed was used for nothing else. To check:
+Duplicate deals, each played from every side, single hands opened by rule; 95 % interval over deals.
+Even is {even:.0f} %. Points are the reward of a hand. The deals' seed was used for nothing else. To check:
 `{check}`
 
-| Opponent | Win rate | Interval | {UNITS[settings.unit]} | Points a hand | Seed |
-|---|---|---|---|---|---|
+| Opponent | Unit | Won | Interval | Games | Points a hand | Seed |
+|---|---|---|---|---|---|---|
 {rows}
 
 ## Weaknesses
 
-It {plays} and doesn't adapt to its opponent{aims}. How far
-a player made to beat it gets wasn't measured.
+It {plays} and doesn't adapt to its opponent; {aims}. How far a player made to beat it
+gets wasn't measured.
 """

@@ -159,7 +159,8 @@ def fill_score(row: Any, out: Any, at: Any) -> Any:
     at += DOUBLINGS
     for seat in range(2):
         to_go = np.int64(row[TARGET]) - np.int64(row[SCORES + seat])
-        out[at + seat] = (FAR if to_go > FAR else to_go) / np.float32(FAR)
+        near: Any = min(to_go, FAR)
+        out[at + seat] = near / np.float32(FAR)
         out[at + 2 + seat] = to_go <= multiplier
         out[at + 4 + seat] = to_go <= 2 * multiplier
     return at + 6
