@@ -300,7 +300,7 @@ CLAIMS = sorted(range(TILE_COUNT), key=lambda t: (t not in tiles_of(DOUBLES), *_
 
 def claim(hand: tuple[int, ...]) -> int:
     """Place of a hand's first claim to open."""
-    return min(int(np.flatnonzero(tile == ORDER)[0]) for tile in hand)
+    return min(CLAIMS.index(tile) for tile in hand)
 
 
 @pytest.mark.parametrize("hands", [LOW_DOUBLES, NO_DOUBLES])
