@@ -11,7 +11,7 @@ never lost keeps a finite rating.
 
 **Tables of different entrants** are rated by OpenSkill's Plackett-Luce model (Weng and Lin, 2011).
 It takes one game after the other, so its result depends on their order: a rating is the mean over
-several passes, each over deals drawn anew and in random order; mean mu is 25, as where all start.
+several passes over deals drawn anew, in random orders; mean mu is 25, as where all start.
 
 Both resample deals, the same deals for all line-ups, since who meets whom shares them.
 """
@@ -35,7 +35,8 @@ Shares = npt.NDArray[np.float32]
 ELO: Final = 400 / math.log(10)
 RESAMPLES: Final = 1000
 BLOCKS: Final = 2000  # more deals are resampled in so many blocks
-PASSES: Final = 40  # of OpenSkill
+DRAWN: Final = 24  # times that OpenSkill gets deals drawn anew
+ORDERS: Final = 2  # random orders of each
 GAMES: Final = 1000  # that a pass takes at most
 START: Final = 25.0  # OpenSkill's mu before any game
 STEPS: Final = 100  # of Newton's method at most
@@ -106,7 +107,7 @@ def rate(
         scale = "400/log(10) points a unit of strength, mean 0"
     else:
         rated = _rate_tables(len(names), lineups, shares, rng)
-        method = f"OpenSkill, Plackett-Luce: {PASSES} passes of {GAMES} games at most"
+        method = f"OpenSkill, Plackett-Luce: {DRAWN * ORDERS} passes of {GAMES} games at most"
         scale = f"mu, mean {START:g}"
     found = (Rating(name, *map(float, row)) for name, row in zip(names, rated, strict=True))
     return Ratings(method, scale, tuple(sorted(found, key=lambda row: -row.rating)))
@@ -237,21 +238,23 @@ def _rate_tables(
 ) -> Floats:
     """Mu with its interval, (entrants, 3), from bounded passes over deals drawn anew.
 
-    A pass over m of N deals scatters more than all deals would: by the factor sqrt(N/m); and a mean
-    of P passes keeps 1/P of their variance.
+    Passes differ by their deals and by the order of their games. What the deals do shows when m of N
+    are drawn, and is m/N of that for all of them; what the order does, which two passes over the same
+    deals tell, only remains in the mean of the passes.
     """
     deals = max(map(len, shares))
     a_deal = sum(share.shape[0] * share.shape[1] for share in shares) / deals
     taken = min(deals, max(1, int(GAMES / a_deal)))
-    found = np.array(
-        [
-            play_through(entrants, lineups, shares, rng.integers(0, deals, taken), rng)
-            for _ in range(PASSES)
-        ]
-    )
-    mean = found.mean(axis=0)
-    spread = found.std(axis=0, ddof=1) * math.sqrt(taken / deals + 1 / PASSES)
-    half = student(PASSES - 1) * spread
+    found = np.empty((DRAWN, ORDERS, entrants))
+    for drawn in found:
+        games = rng.integers(0, deals, taken)
+        for order in drawn:
+            order[:] = play_through(entrants, lineups, shares, games, rng)
+    by_order = found.var(axis=1, ddof=1).mean(axis=0)
+    means = found.mean(axis=1)
+    by_deals = np.maximum(means.var(axis=0, ddof=1) - by_order / ORDERS, 0.0)
+    left = by_deals * taken / deals + means.var(axis=0, ddof=1) / DRAWN
+    mean, half = means.mean(axis=0), student(DRAWN - 1) * np.sqrt(left)
     return np.stack([mean, mean - half, mean + half], axis=1)
 
 
