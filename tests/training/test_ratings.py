@@ -104,7 +104,7 @@ def test_missing_pairs_and_fewer_deals_are_taken() -> None:
 
 @pytest.mark.parametrize("kind", ["pairs", "tables"])
 def test_the_order_of_entrants_changes_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratings, "GAMES", 150)
+    monkeypatch.setattr(ratings, "GAMES", 60)
     lineups, shares = pairs(300) if kind == "pairs" else tables(60)
     new = [3, 1, 4, 0, 2]  # entrant k is called new[k] now
     names = [NAMES[new.index(k)] for k in range(5)]
@@ -112,7 +112,7 @@ def test_the_order_of_entrants_changes_nothing(kind: str, monkeypatch: pytest.Mo
     first = by_name(rate(NAMES, lineups, shares, size))
     turned = [tuple(new[k] for k in reversed(lineup)) for lineup in lineups]
     second = by_name(rate(names, turned, [share[:, :, ::-1] for share in shares], size))
-    close = 1e-6 if kind == "pairs" else 1.5  # in passes of 150 games
+    close = 1e-6 if kind == "pairs" else 1.5  # in passes of 60 games
     for name in NAMES:
         assert first[name].rating == pytest.approx(second[name].rating, abs=close)
 
@@ -128,7 +128,7 @@ def test_same_seed_same_ratings(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_tables_of_different_entrants(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ratings, "GAMES", 300)
+    monkeypatch.setattr(ratings, "GAMES", 150)
     found = rate(NAMES, *tables(400), 4)
     assert [row.name for row in found.rows] == NAMES
     assert np.mean([row.rating for row in found.rows]) == pytest.approx(25)

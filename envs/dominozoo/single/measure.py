@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ Array = npt.NDArray[Any]
 # A policy: int16 (k, layout size) and int8 (k, actions) to action ids (k,).
 Policy = Callable[[Array, Array], Any]
 
-Z95: Final = 1.96
+Z95: Final = NormalDist().inv_cdf(0.975)
 # Arguments of the environments that are fixed here.
 FIXED: Final = ("num_envs", "seat", "reward", "max_hands", "autoreset_mode", "render_mode")
 

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 LEVEL: Final = 0.95
+Z95: Final = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 RESAMPLES: Final = 4000
 CELLS: Final = 1 << 22  # counts drawn at a time
 # Student's quantile for LEVEL where the expansion below isn't near yet, by degrees of freedom.
@@ -113,7 +114,7 @@ def student(freedom: int) -> float:
     """
     if freedom in STUDENT:
         return STUDENT[freedom]
-    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
+    z = Z95
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384

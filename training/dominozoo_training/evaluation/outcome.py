@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dominozoo import __version__
 from dominozoo_training.evaluation.asking import KINDS
 from dominozoo_training.evaluation.entrants import Entrant
-from dominozoo_training.evaluation.intervals import bootstrap_interval
+from dominozoo_training.evaluation.intervals import Z95, bootstrap_interval
 from dominozoo_training.evaluation.playing import WHOLE, Lineup, Part
 from dominozoo_training.evaluation.setting import rotations
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 OTHERS = "others"  # whom a player meets at tables of different players
-Z95 = 1.96  # for the width that is shown on the way
 
 
 @dataclass(frozen=True, slots=True)
