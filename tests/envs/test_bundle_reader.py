@@ -332,9 +332,11 @@ def test_what_is_no_path_is_not_opened(path: Any) -> None:
     ],
 )
 def test_a_name_under_which_none_ships(name: str, hint: str) -> None:
+    shipped = ", ".join(sorted(file.stem.removesuffix("_v0") for file in reader.SHIPPED.iterdir()))
+    assert "block" in shipped
     assert refused(Path(name)) == (
         f"no bot ships as {name!r}{hint}, and there is no such file: "
-        "name one of those that ship (block), or the path of a .dombot file"
+        f"name one of those that ship ({shipped}), or the path of a .dombot file"
     )
 
 

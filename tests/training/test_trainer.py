@@ -32,6 +32,7 @@ TINY = [
     "evaluation.final_deals=50",
     "evaluation.deals=20",
     "evaluation.opponents=[random]",
+    "evaluation.every_minutes=60",
 ]
 BATCH = 128 * 4
 
