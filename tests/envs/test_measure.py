@@ -75,7 +75,7 @@ def test_the_interval_is_that_of_deals_seat_by_seat() -> None:
             over |= terminated
         by_deal += (np.sign(sums) + 1) / 4
     assert found.rate == pytest.approx(by_deal.mean())
-    half = 1.96 * by_deal.std(ddof=1) / math.sqrt(40)
+    half = 1.959964 * by_deal.std(ddof=1) / math.sqrt(40)
     assert found.high - found.rate == pytest.approx(half)
 
 
