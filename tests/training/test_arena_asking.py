@@ -144,8 +144,15 @@ def test_a_player_who_hangs_is_interrupted_and_soon_not_asked_any_more(
 ) -> None:
     monkeypatch.setattr(asking, "WARM_UP", 0.05)
     monkeypatch.setattr(asking, "PATIENCE", 0.05)
+    asked: list[int] = []
+
+    def counted(observation: Array, mask: Array, u: Array) -> Array:
+        asked.append(len(mask))
+        return hangs(observation, mask, u)
+
     start = time.perf_counter()
-    found = meet(Entrant("stuck", act=hangs), deals=20, move_time=0.02)
+    found = meet(Entrant("stuck", act=counted), deals=20, move_time=0.02)
+    assert len(asked) == 1 + asking.GIVE_UP  # the first isn't counted
     assert time.perf_counter() - start < 5
     decisions = found.counted()[0]["decisions"]
     assert decisions > 50

@@ -22,10 +22,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from dominozoo.bots.bundle import SHIPPED
 from dominozoo_training.cli import app
 from dominozoo_training.evaluation import formats, journal, tournament
 from dominozoo_training.evaluation.asking import Conduct
 from dominozoo_training.evaluation.entrants import Entrant, load_entrant, scripted
+from dominozoo_training.evaluation.intervals import bootstrap_interval
 from dominozoo_training.evaluation.journal import Journal
 from dominozoo_training.evaluation.outcome import Outcome, as_json
 from dominozoo_training.evaluation.playing import Job, Room, slots_by_side
@@ -123,6 +125,21 @@ def test_a_table_ranks_as_pairs_do() -> None:
     rates = [r.win_rate for r in play("cutthroat", NAMES[:4], 1500, form="tables").results()]
     assert rates[0] > rates[1] > rates[2] - 0.01
     assert sum(rates) == pytest.approx(1)
+
+
+def test_at_tables_a_deal_is_one_observation_at_how_many_tables_ever() -> None:
+    found = play("cutthroat(players=3)", NAMES[:4], 60, form="tables")
+    assert len(found.games) == 4
+    for player, result in enumerate(found.results()):
+        mine = [g for lineup, g in found.games.items() if player in lineup]
+        by_deal = np.mean([g.by_deal(g.lineup.index(player)) for g in mine], axis=0)
+        assert len(mine) == 3
+        assert result.games == 3 * 60 * 3
+        assert (result.win_rate, result.low, result.high) == bootstrap_interval(by_deal)
+        points = sum(g.reward(g.lineup.index(player)) for g in mine) / sum(g.hands() for g in mine)
+        assert result.points == pytest.approx(points)
+    assert sum(r.win_rate for r in found.results()) == pytest.approx(4 / 3)
+    assert sum(r.points for r in found.results()) == pytest.approx(0, abs=1e-6)
 
 
 def test_all_tables_are_played_or_a_selection_in_which_all_sit_equally_often() -> None:
@@ -231,8 +248,8 @@ def test_progress_tells_of_deals_and_of_the_interval_as_it_shrinks(
 
 def test_processes_change_nothing(player: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tournament, "DEALS", 40)
-    names = ("hard", "lodger:play", "random")
-    conduct = Conduct(strict=False, style=True)
+    names = ("hard", "lodger:play", str(SHIPPED / "block_v0.dombot"))
+    conduct = Conduct(style=True)
     one, two = (play("block", names, 150, processes=n, conduct=conduct) for n in (1, 2))
     assert timeless(as_json(one, one.ratings())) == timeless(as_json(two, two.ratings()))
     assert one.counted()[1]["decisions"] > 100
@@ -465,6 +482,37 @@ def test_a_disk_that_is_full_says_so_and_loses_nothing(
 
 
 # Bad input, and what is shown
+
+
+def test_reports_are_written_and_what_draws_them_is_looked_for_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    words = ["arena", "block", "--players", "hard,easy,random", "--deals", "30"]
+    html, plots = tmp_path / "x.html", tmp_path / "plots"
+    result = run(*words, "--html", str(html), "--plots", str(plots))
+    assert result.exit_code == 0, result.output
+    assert "hard" in html.read_text()
+    assert (plots / "ranking.png").stat().st_size > 1000
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(Room, "play", None)
+    result = run(*words, "--html", str(tmp_path / "y.html"))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("dominozoo: pictures need matplotlib: ")
+    result = run(*words, "--html", str(tmp_path / "nowhere" / "y.html"))
+    assert f"html: the folder {tmp_path / 'nowhere'} does not exist" in result.stderr
+
+
+def test_tables_without_what_rates_them_are_shown_without_ratings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "openskill", None)
+    monkeypatch.setitem(sys.modules, "openskill.models", None)
+    words = ["arena", "french", "--players", "hard,normal,easy,random", "--format", "tables"]
+    result = run(*words, "--deals", "10", "--json", "-")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["ratings"] is None
+    assert result.stderr.startswith("dominozoo: ratings of tables need openskill")
 
 
 @pytest.mark.parametrize(

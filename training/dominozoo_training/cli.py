@@ -245,6 +245,55 @@ def arena(
 
 
 @app.command()
+def review(
+    games: Annotated[
+        list[str],
+        typer.Argument(metavar="GAMES...", help="Files of game records, or a game's name."),
+    ],
+    players: Annotated[
+        str | None,
+        typer.Option(
+            help="One a seat, with commas; fewer are repeated. Default: hard, with files none."
+        ),
+    ] = None,
+    hands: Annotated[
+        int | None, typer.Option("--games", help="Hands to play of the game named. Default: 100.")
+    ] = None,
+    deals: Annotated[int, typer.Option(help="Deals imagined for each decision.")] = 50,
+    budget: Annotated[
+        int, typer.Option(help="Positions that solving a deal may take, as in search(budget=).")
+    ] = 20000,
+    objective: Annotated[str, typer.Option(help="points or win.")] = "points",
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 1,
+    html: Annotated[Path | None, typer.Option(help="Write a page of one game.")] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the result here; - prints it alone.")
+    ] = None,
+) -> None:
+    """Look at games again: what each decision's moves were worth, and what the one played lost."""
+    from rich.console import Console
+
+    from dominozoo_training.evaluation import review_command as command
+
+    with refusing(ValueError, OSError, ImportError):
+        if json_file is not None:
+            check_writable(json_file)
+        if html is not None:
+            check_writable(str(html), "html")
+        say_if_compiling()
+        with ended_by_hand(lambda: "nothing is kept"):
+            played, shown = command.gather(games, players, hands, seed, html is not None)
+            judged = command.judge_all(played, deals, budget, objective, seed)
+        if html is not None and shown is not None:
+            command.write_page(html, judged, shown)
+        if json_file is not None:
+            write_json(json_file, judged.as_json(every=shown is not None or hands is None))
+    if json_file != "-":
+        console = Console()
+        command.show_review(judged, console if console.is_terminal else Console(width=120))
+
+
+@app.command()
 def train(
     game: Annotated[
         str | None, typer.Argument(help="A game; --resume and --config know theirs.")

@@ -49,7 +49,7 @@ class Conduct:
         style: count how they play.
     """
 
-    strict: bool = True
+    strict: bool = False
     move_time: float | None = None
     style: bool = False
 

@@ -51,9 +51,10 @@ def pairs_table(outcome: Outcome, result: Json) -> Table:
         table.add_column(heading, justify="right")
     marked = labels(result["entrants"])
     for r in result["results"]:
+        names = (escape(marked.get(r[key], str(r[key]))) for key in ("a", "b"))
         bounds = f"{100 * r['low']:.1f} .. {100 * r['high']:.1f}"
         figures = (str(r["games"]), f"{100 * r['win_rate']:.2f} %", bounds, f"{r['points']:+.4f}")
-        table.add_row(*(escape(marked.get(r[key], r[key])) for key in ("a", "b")), *figures)
+        table.add_row(*names, *figures)
     return table
 
 

@@ -31,7 +31,7 @@ from dominozoo_training.evaluation.workers import Crew
 DEALS: Final = 1024  # deals of a unit of work
 SLOW_DEALS: Final = 64  # where a player is slow
 CHECK: Final = 4  # units after which the intervals are looked at
-USUAL: Final = Conduct(strict=False)
+USUAL: Final = Conduct()
 
 
 @dataclass(frozen=True, slots=True)
