@@ -193,6 +193,8 @@ def test_tables_and_games_of_more_sides() -> None:
     titles = [value or "" for name, value in one_way.attributes if name == "title"]
     assert any(title.startswith("a against b") for title in titles)
     assert not any(title.startswith("b against a") for title in titles)
+    assert "won on average" not in one_way.text
+    assert "won on average" in Reader(page(tournament("a", "b", "c"))).text
 
 
 def test_a_result_without_games_is_refused() -> None:
@@ -238,6 +240,13 @@ def test_a_runs_curves(run: Path) -> None:
     assert entropy.x[-1] == 699_000
     assert entropy.y[0] == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
     assert panels_of(run / "nothing") == {}
+
+
+def test_who_sees_all_tiles_is_marked_in_pictures() -> None:
+    result = tournament("a", "b")
+    result["entrants"][1]["cheats"] = True
+    (dot,), unit, even = report.ranking(result)
+    assert (dot.label, unit, even) == ("a v b (cheats)", "% won by the first", 50)
 
 
 def test_without_matplotlib_the_remedy_is_named(

@@ -195,7 +195,7 @@ def heat_figure(
     figure, (axes,) = new_figure(1.2 + 0.42 * count)
     reach = max((abs(r - even) for row in rates for r in row if r is not None), default=0) or 1
     cells = [[math.nan if r is None else (r - even) / reach for r in row] for row in rates]
-    axes.imshow(cells, cmap="PuOr", vmin=-1.8, vmax=1.8, aspect="auto")
+    axes.imshow(cells, cmap="PuOr", vmin=-2.2, vmax=2.2, aspect="auto")
     for row, column in itertools.product(range(count), repeat=2):
         value = rates[row][column]
         if value is not None:  # dark on the cells, which are light in every page

@@ -80,7 +80,8 @@ def write_plots(folder: str | Path, result: Json, runs: Sequence[str | Path] = (
         names = order(result)
         if len(names) > 2 and format_of(result) != "tables":
             rates = [[cell(result, a, b)[0] for b in names] for a in names]
-            written += save_figure(heat_figure(names, rates, even), target, "cross")
+            labels = [plain(result, name) for name in names]
+            written += save_figure(heat_figure(labels, rates, even), target, "cross")
         for k, (_, panels) in enumerate(curves(runs), 1):
             written += save_figure(curves_figure(panels), target, f"run-{k}")
     return written
@@ -164,6 +165,11 @@ def marked(result: Json, name: str) -> str:
     return re.sub(r"([/:_])", r"\1<wbr>", escape(name)) + mark
 
 
+def plain(result: Json, name: str) -> str:
+    """A player's name for a picture."""
+    return f"{name} (cheats)" if name in cheats(result) else name
+
+
 def setting(result: Json) -> str:
     """What was played, in words."""
     unit = {"hand": "Hands", "match": "Matches"}[result.get("unit", "hand")]
@@ -191,22 +197,19 @@ def percent(row: Json) -> str:
 
 def ranking(result: Json) -> tuple[list[Dot], str, float | None]:
     """What the first picture shows: dots, their unit, where even is."""
-    seen = cheats(result)
-
-    def dot(name: str, value: float, low: float, high: float) -> Dot:
-        return Dot(f"{name} (cheats)" if name in seen else name, value, low, high)
-
     ratings = result.get("ratings")
     if ratings:
-        rows = [dot(r["name"], r["rating"], r["low"], r["high"]) for r in ratings["rows"]]
-        return rows, "rating", 0.0 if "mean 0" in ratings["scale"] else None
+        dots = [
+            (plain(result, r["name"]), r["rating"], r["low"], r["high"]) for r in ratings["rows"]
+        ]
+        return [Dot(*dot) for dot in dots], "rating", 0.0 if "mean 0" in ratings["scale"] else None
     found = []
     for r in result["results"]:
         figures = (100 * r["win_rate"], 100 * r["low"], 100 * r["high"])
-        if r["b"] == OTHERS:
-            found.append(dot(r["a"], *figures))
-        else:
-            found.append(Dot(f"{r['a']} v {r['b']}", *figures))
+        label = plain(result, r["a"])
+        if r["b"] != OTHERS:
+            label += f" v {plain(result, r['b'])}"
+        found.append(Dot(label, *figures))
     found.sort(key=lambda d: -d.value)
     unit = "% won" if format_of(result) == "tables" else "% won by the first"
     return found, unit, 100 * even_of(result)
@@ -243,20 +246,19 @@ def ranked(result: Json) -> list[str]:
     ratings = result.get("ratings")
     if ratings:
         sign = "+" if even is not None else ""
-        rows = [
-            (
-                *(marked(result, row["name"]), f"{row['rating']:{sign}.1f}"),
-                f"{row['low']:.1f} to {row['high']:.1f}",
-                won(mean_rate(result, row["name"])),
-            )
-            for row in ratings["rows"]
-        ]
-        parts.append(table(("player", "rating", "95 %", "won on average"), rows))
+        head, rows = ["player", "rating", "95 %"], []
+        rates = [mean_rate(result, row["name"]) for row in ratings["rows"]]
+        for row, rate in zip(ratings["rows"], rates, strict=True):
+            cells = [marked(result, row["name"]), f"{row['rating']:{sign}.1f}"]
+            rows.append([*cells, f"{row['low']:.1f} to {row['high']:.1f}", won(rate)])
+        if any(rate is not None for rate in rates):
+            head.append("won on average")
+        parts.append(table(head, [row[: len(head)] for row in rows]))
         parts.append(note(f"{escape(ratings['method'])}; {escape(ratings['scale'])}."))
     parts.append(
         note(
-            "A dot is the estimate, its whiskers the 95 % interval over deals. Of players whose "
-            "intervals overlap widely nobody knows who is better."
+            "A dot is the estimate, its whiskers the 95 % interval over deals. Where intervals overlap, "
+            "the pair's own result says more about who is better."
         )
     )
     return parts
