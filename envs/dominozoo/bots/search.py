@@ -200,45 +200,6 @@ def move_values(
 
 
 @njit(cache=True)
-def best_of(count: Any, ids: Any, means: Any, rng: Any) -> Any:
-    """The move with the best mean, equal ones by lot."""
-    best, equal, action = -1e9, 0, np.int64(-1)
-    for k in range(count):
-        if means[k] > best + EQUAL:
-            best, equal, action = means[k], 1, ids[k]
-        elif means[k] >= best - EQUAL:
-            equal += 1
-            if roll(rng, equal) == 0:
-                action = ids[k]
-    return action
-
-
-@njit(cache=True, nogil=True)
-def search_tables(
-    tables: Any,
-    packed: Any,
-    rng: Any,
-    where: Any,
-    deals: Any,
-    budget: Any,
-    work: Any,
-    ids: Any,
-    means: Any,
-    actions: Any,
-) -> None:
-    """Write the moves of ``search`` at the tables ``where`` into ``actions``, int64 (k,)."""
-    rules = packed[0]
-    for k in range(where.shape[0]):
-        t, generator = tables[where[k]], row_of(rng, where[k])
-        count = list_legal(t, rules, ids)
-        if count > 1:
-            move_values(t, rules, generator, deals, budget, WIN, work, ids, means)
-            actions[k] = best_of(count, ids, means, generator)
-        else:
-            actions[k] = ids[0]
-
-
-@njit(cache=True)
 def true_values(t: Any, rules: Any, rng: Any, work: Any, ids: Any, means: Any) -> Any:
     """As :func:`move_values` with BOTH, of the true deal alone."""
     count = list_legal(t, rules, ids)
@@ -251,27 +212,57 @@ def true_values(t: Any, rules: Any, rng: Any, work: Any, ids: Any, means: Any) -
     return count
 
 
+@njit(cache=True)
+def best_of(count: Any, ids: Any, means: Any, favourite: Any, rng: Any) -> Any:
+    """The move with the best mean; of equal ones the favourite, else one by lot."""
+    best, equal, action = -1e9, 0, np.int64(-1)
+    for k in range(count):
+        if means[k] > best + EQUAL:
+            best, equal, action = means[k], 1, ids[k]
+        elif means[k] >= best - EQUAL:
+            equal += 1
+            if ids[k] == favourite or (action != favourite and roll(rng, equal) == 0):
+                action = ids[k]
+    return action
+
+
 @njit(cache=True, nogil=True)
-def solve_tables(
+def choose_tables(
     tables: Any,
     packed: Any,
     rng: Any,
     where: Any,
+    deals: Any,
+    budget: Any,
     work: Any,
     ids: Any,
     means: Any,
     actions: Any,
 ) -> None:
-    """Write the moves of ``omniscient`` at the tables ``where`` into ``actions``, int64 (k,)."""
+    """Write the moves at the tables ``where`` into ``actions``, int64 (k,).
+
+    Without deals the true one is solved. Then moves are often equal, all of a lost hand's for one:
+    of those the one that ``hard`` would play sets the most traps.
+    """
     rules = packed[0]
     for k in range(where.shape[0]):
         t, generator = tables[where[k]], row_of(rng, where[k])
-        count = list_legal(t, rules, ids)
-        if count > 1:
+        count, favourite = list_legal(t, rules, ids), np.int64(-1)
+        if count > 1 and deals > 0:
+            move_values(t, rules, generator, deals, budget, WIN, work, ids, means)
+        elif count > 1:
             true_values(t, rules, generator, work, ids, means)
-            actions[k] = best_of(count, ids, means, generator)
-        else:
-            actions[k] = ids[0]
+            favourite = decide(t, rules, HARD, generator)
+        actions[k] = best_of(count, ids, means, favourite, generator) if count > 1 else ids[0]
+
+
+def _choose(
+    deals: int, budget: int, tables: Array, packed: Array, rng: Array, where: Array
+) -> npt.NDArray[np.int64]:
+    actions = np.zeros(len(where), np.int64)
+    ids, means = np.zeros(solver.MOST_MOVES, np.int64), np.zeros(solver.MOST_MOVES)
+    choose_tables(tables, packed, rng, where, deals, budget, make_work(), ids, means, actions)
+    return actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,12 +288,7 @@ class Search:
         self, rules: Rules, tables: Array, packed: Array, rng: Array, where: Array
     ) -> npt.NDArray[np.int64]:
         """As :class:`Player`; ``rules`` must be a line game."""
-        actions = np.zeros(len(where), np.int64)
-        ids, means = np.zeros(solver.MOST_MOVES, np.int64), np.zeros(solver.MOST_MOVES)
-        search_tables(
-            tables, packed, rng, where, self.deals, self.budget, make_work(), ids, means, actions
-        )
-        return actions
+        return _choose(self.deals, self.budget, tables, packed, rng, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,10 +301,7 @@ class Omniscient:
         self, rules: Rules, tables: Array, packed: Array, rng: Array, where: Array
     ) -> npt.NDArray[np.int64]:
         """As :class:`Player`; ``rules`` must be a line game."""
-        actions = np.zeros(len(where), np.int64)
-        ids, means = np.zeros(solver.MOST_MOVES, np.int64), np.zeros(solver.MOST_MOVES)
-        solve_tables(tables, packed, rng, where, make_work(), ids, means, actions)
-        return actions
+        return _choose(0, 0, tables, packed, rng, where)
 
 
 RANGES: Final = {"deals": DEALS, "budget": BUDGETS}
