@@ -32,7 +32,7 @@ GAMES = [
     "chiva(players=3)",
     "french",
 ]
-PLAYERS = [Search(3, 500), Search(3, 0), Search(3, 5), Omniscient()]
+PLAYERS: list[Player] = [Search(3, 500), Search(3, 0), Search(3, 5), Omniscient()]
 
 
 def tables_of(game: str, count: int = 6, steps: int = 5) -> tuple[Records, Records]:
@@ -93,7 +93,8 @@ def test_moves_are_legal_repeatable_and_change_nothing(game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_a_move_depends_on_its_own_table_and_generator_alone(game: str) -> None:
     records, packed = tables_of(game)
-    for player in (Search(4, 300), Omniscient()):
+    players: list[Player] = [Search(4, 300), Omniscient()]
+    for player in players:
         together = choose(player, game, records)
         where = np.array([4, 1])
         assert choose(player, game, records, where).tolist() == together[where].tolist()
@@ -132,7 +133,8 @@ def test_omniscient_sees_what_its_seat_does_not_see() -> None:
 def test_a_forced_move_costs_no_chance() -> None:
     tables = Tables("block", 4, seed=8)  # the pose is by rule
     rng = generators(4)
-    for player in (Search(), Omniscient()):
+    players: list[Player] = [Search(), Omniscient()]
+    for player in players:
         actions = player.choose(tables.rules, tables.records, tables.packed, rng, np.arange(4))
         assert actions.tolist() == tables.mask.argmax(axis=1).tolist()
         assert (rng == generators(4)).all()

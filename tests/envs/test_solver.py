@@ -335,10 +335,10 @@ def test_solve_counts_points_as_the_reward_does() -> None:
 
 
 def test_solve_refuses_what_it_cannot_solve() -> None:
-    env = partnership_v0.env()
+    env: Any = partnership_v0.env()
     env.reset(seed=4)
     here = env.unwrapped.position()
-    truc = truc_v0.env()
+    truc: Any = truc_v0.env()
     truc.reset(seed=1)
     for given, options, text in [
         (
@@ -356,7 +356,8 @@ def test_solve_refuses_what_it_cannot_solve() -> None:
         (here, {"objective": "pips"}, r"^objective: must be one of points, win, not 'pips'"),
         (here, {"budget": 0}, r"^budget: must be None or an integer of at least 1, not 0"),
         (here, {"budget": True}, r"^budget: must be"),
-    ]:
+    ]
+    for given, options, text in cases:
         with pytest.raises(ValueError, match=text):
             dominozoo.solve(given, **options)
     with pytest.raises(UnsolvedError, match=r"^budget: 5 positions were too few"):

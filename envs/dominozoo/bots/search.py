@@ -213,17 +213,25 @@ def true_values(t: Any, rules: Any, rng: Any, work: Any, ids: Any, means: Any) -
 
 
 @njit(cache=True)
-def best_of(count: Any, ids: Any, means: Any, favourite: Any, rng: Any) -> Any:
-    """The move with the best mean; of equal ones the favourite, else one by lot."""
+def best_of(count: Any, ids: Any, means: Any, rng: Any) -> Any:
+    """The move with the best mean, equal ones by lot."""
     best, equal, action = -1e9, 0, np.int64(-1)
     for k in range(count):
         if means[k] > best + EQUAL:
             best, equal, action = means[k], 1, ids[k]
         elif means[k] >= best - EQUAL:
             equal += 1
-            if ids[k] == favourite or (action != favourite and roll(rng, equal) == 0):
+            if roll(rng, equal) == 0:
                 action = ids[k]
     return action
+
+
+@njit(cache=True)
+def prefer(count: Any, ids: Any, means: Any, favourite: Any) -> None:
+    """Put a move before those that equal it."""
+    for k in range(count):
+        if ids[k] == favourite:
+            means[k] += 2 * EQUAL
 
 
 @njit(cache=True, nogil=True)
@@ -247,13 +255,13 @@ def choose_tables(
     rules = packed[0]
     for k in range(where.shape[0]):
         t, generator = tables[where[k]], row_of(rng, where[k])
-        count, favourite = list_legal(t, rules, ids), np.int64(-1)
+        count = list_legal(t, rules, ids)
         if count > 1 and deals > 0:
             move_values(t, rules, generator, deals, budget, WIN, work, ids, means)
         elif count > 1:
             true_values(t, rules, generator, work, ids, means)
-            favourite = decide(t, rules, HARD, generator)
-        actions[k] = best_of(count, ids, means, favourite, generator) if count > 1 else ids[0]
+            prefer(count, ids, means, decide(t, rules, HARD, generator))
+        actions[k] = best_of(count, ids, means, generator) if count > 1 else ids[0]
 
 
 def _choose(
