@@ -272,4 +272,4 @@ def test_shades_are_thin_enough_to_read_on() -> None:
         found = re.search(r", ([\d.]+)\)", cell)
         assert found is not None
         assert float(found[1]) <= 0.5
-    assert plots.short("x" * 200) == "x" * 15 + "\u2026" + "x" * 15
+    assert plots.short("x" * 200) == "x" * 13 + "\u2026" + "x" * 13

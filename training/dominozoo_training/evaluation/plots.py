@@ -36,15 +36,16 @@ IN_PAGE: Final = {
     FAINT: "var(--line)",
     **{colour: f"var(--series-{k})" for k, colour in enumerate(SERIES)},
 }
-WIDTH: Final = 7.2  # inches
-LONGEST: Final = 30  # letters of a name
+WIDTH: Final = 5.6  # inches; letters stay readable where a telephone shows all of it
+WIDER: Final = 7.2  # of panels side by side
+LONGEST: Final = 26  # letters of a name
 STYLE: Final[Any] = {
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "figure.constrained_layout.use": True,
-    "font.size": 11,
+    "font.size": 10,
     "grid.color": FAINT,
     "grid.linewidth": 0.4,
     "savefig.transparent": True,
@@ -91,7 +92,7 @@ def short(name: str) -> str:
     """A name that fits beside a picture: long ones lose their middle.
 
     >>> short("runs/a-very-long-name-of-a-run/of-the-second-week@best")
-    'runs/a-very-lon…econd-week@best'
+    'runs/a-very-l…ond-week@best'
     """
     half = LONGEST // 2
     return name if len(name) <= LONGEST + 1 else f"{name[:half]}…{name[-half:]}"
@@ -119,7 +120,7 @@ def new_figure(height: float, columns: int = 1) -> tuple[Figure, list[Axes]]:
     """An empty figure, ``height`` inches high, with axes side by side."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(WIDTH, height))
+    figure = Figure(figsize=(WIDTH if columns == 1 else WIDER, height))
     return figure, list(figure.subplots(1, columns, squeeze=False)[0])
 
 
@@ -131,7 +132,7 @@ def dots_figure(dots: Sequence[Dot], unit: str, mark: float | None = None) -> Fi
         unit: along the axis.
         mark: where a dashed line stands, the even value.
     """
-    figure, (axes,) = new_figure(0.75 + 0.34 * len(dots))
+    figure, (axes,) = new_figure(0.7 + 0.3 * len(dots))
     places = range(len(dots))
     if mark is not None:
         axes.axvline(mark, color=FAINT, linewidth=1.2, linestyle="--", zorder=1)
@@ -170,7 +171,7 @@ def curves_figure(panels: Mapping[str, Sequence[Curve]]) -> Figure:
                 axes.fill_between(x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
             if len(x) == 1:
                 axes.plot(x, curve.y, "o", color=colour)
-        axes.set_title(title, fontsize=11)
+        axes.set_title(title, fontsize=10)
         axes.set_xlabel("million decisions")
         axes.set_xlim(left=0)
         axes.locator_params(nbins=5)
@@ -205,7 +206,7 @@ def heat_figure(
     axes.set_yticks(range(count), [f"{short(name)}  {k + 1}" for k, name in enumerate(names)])
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     axes.spines[:].set_visible(False)
-    axes.set_title(f"% won by the row against the column; even is {100 * even:.1f} %", fontsize=11)
+    axes.set_title(f"% won by the row against the column; even is {100 * even:.1f} %", fontsize=10)
     return figure
 
 

@@ -396,7 +396,7 @@ def learned(runs: Sequence[str | Path]) -> list[str]:
     for k, (name, panels) in enumerate(curves(runs), 1):
         with styled():
             picture = inline_svg(curves_figure(panels), f"run-{k}", "Learning curves")
-        parts.append(f'<h3>{escape(name)}</h3>\n<div class="wide">{picture}</div>')
+        parts.append(f'<h3>{escape(name)}</h3>\n<div class="wide curves">{picture}</div>')
     return parts
 
 
