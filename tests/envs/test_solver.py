@@ -340,7 +340,7 @@ def test_solve_refuses_what_it_cannot_solve() -> None:
     here = env.unwrapped.position()
     truc: Any = truc_v0.env()
     truc.reset(seed=1)
-    for given, options, text in [
+    cases: list[tuple[Any, dict[str, Any], str]] = [
         (
             env.unwrapped.view("player_0"),
             {},
