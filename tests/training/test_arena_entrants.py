@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -128,14 +129,25 @@ def model_of(kind: str, path: Path, seed: int = 1) -> Any:
     return model
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small networks in one thread: more only wait for each other."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("one_thread")
 @pytest.mark.parametrize("kind", ["masked", "onehot", "dict"])
 def test_a_model_takes_part(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
     model_of(kind, path)
     player = load_entrant(str(path), parse("block"))
-    result = run_arena("block", [player, scripted("random")], 100, 1)[0]  # legal moves alone
+    result = run_arena("block", [player, scripted("random")], 60, 1)[0]  # legal moves alone
     assert 0.2 < result.win_rate < 0.8
-    assert run_arena("block", [player, player], 30, 1)[0].win_rate == 0.5
+    assert run_arena("block", [player, player], 10, 1)[0].win_rate == 0.5
     other = tmp_path / "other.zip"
     model_of(kind, other, seed=2)
     assert load_entrant(str(other), parse("block")).mark != player.mark

@@ -319,7 +319,7 @@ def test_killed_and_started_again_it_comes_to_the_same(player: Path) -> None:
     assert done.items() <= after.items()  # none was played twice
     results = [json.loads((player / f"{name}.json").read_text()) for name in ("whole", "kept")]
     assert timeless(results[0]) == timeless(results[1])
-    tables = [text.partition("Decisions")[0] for text in (whole.stdout, resumed.stdout)]
+    tables = [text.partition("Decisions")[0].rstrip() for text in (whole.stdout, resumed.stdout)]
     assert tables[0] == tables[1]
     assert "Ratings" in tables[0]
 
