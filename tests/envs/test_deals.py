@@ -79,7 +79,8 @@ class Table:
     def step(self, action: int) -> bool:
         self.actions.append(action)
         log, reward = new_log(), np.zeros(self.players)
-        return 0 <= batch.step_one(self.tables, self.packed, action, 0, 0, log, reward) < ENDED
+        code = int(batch.step_one(self.tables, self.packed, action, 0, 0, log, reward))
+        return 0 <= code < ENDED
 
     def draws(self) -> list[int]:
         """The seat that made each draw, in order."""

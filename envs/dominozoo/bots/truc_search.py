@@ -21,7 +21,8 @@ from dominozoo.bits import lowest, row_of
 from dominozoo.bots import truc_deals
 from dominozoo.bots.codes import HARD
 from dominozoo.bots.deals import copy_record
-from dominozoo.bots.search import BUDGETS, DEALS, best_of
+from dominozoo.bots.heuristic import roll
+from dominozoo.bots.search import BUDGETS, DEALS
 from dominozoo.bots.truc import (
     HARD_WEIGHTS,
     decide,
@@ -106,7 +107,7 @@ def play_on(t: Any, rules: Any, action: Any, seer: Any, rng: Any, reward: Any) -
 @njit(cache=True)
 def worth(t: Any, rules: Any, played: Any, objective: Any) -> Any:
     """What a finished hand counts for the seat to move of the table ``t``."""
-    points = 0
+    points = np.int64(0)
     if played.last_seat != NOBODY:
         points = np.int64(played.last_points[played.last_seat])
         points = points if played.last_seat == t.turn else -points
@@ -193,6 +194,20 @@ def true_values(t: Any, rules: Any, rng: Any, work: Any, ids: Any, means: Any) -
     return count
 
 
+@njit(cache=True)
+def best_move(count: Any, ids: Any, means: Any, rng: Any) -> Any:
+    """The move with the best mean, equal ones by lot."""
+    best, equal, action = means[0], 1, ids[0]
+    for k in range(1, count):
+        if means[k] > best:
+            best, equal, action = means[k], 1, ids[k]
+        elif means[k] == best:
+            equal += 1
+            if roll(rng, equal) == 0:
+                action = ids[k]
+    return action
+
+
 @njit(cache=True, nogil=True)
 def search_tables(
     tables: Any,
@@ -215,7 +230,7 @@ def search_tables(
             count = true_values(t, rules, generator, work, ids, means)
         else:
             count = move_values(t, rules, generator, deals, budget, objective, work, ids, means)
-        actions[k] = best_of(count, ids, means, generator)
+        actions[k] = best_move(count, ids, means, generator)
 
 
 def _choose(

@@ -14,8 +14,8 @@ from dominozoo.notation import Game
 from dominozoo.render.svg import draw_svg
 from dominozoo.rules import TRUC, Rules
 from dominozoo_training.evaluation.journal import write_whole
-from dominozoo_training.evaluation.review import Review, hands_of, unit_of
-from dominozoo_training.evaluation.review_games import retrace
+from dominozoo_training.evaluation.review import Review, unit_of
+from dominozoo_training.evaluation.review_games import hands_of, retrace
 
 Json = dict[str, Any]
 
