@@ -186,6 +186,7 @@ def test_it_learns_to_beat_random() -> None:
     torch.set_num_threads(1)
     words = ["rollout.tables=1024", "ppo.minibatch=1024", "ppo.entropy=0.05", "seed=1"]
     learner = new_learner(small(*words))
+    figures: dict[str, float] = {}
     for update in range(10):
         batch = learner.player().play(8, 0.9)
         networks = (learner.policy, learner.critic, learner.optimiser)
