@@ -21,6 +21,8 @@ from dominozoo.records import copied
 from dominozoo.rules import VARIANTS, make_rules, pack_line, parse
 from dominozoo.tiles import DOUBLES, NAMES, TILE_COUNT, mask_of, tiles_of
 
+pytestmark = pytest.mark.once  # its kernels take minutes to compile
+
 Array = npt.NDArray[Any]
 Deal = tuple[Any, ...]
 

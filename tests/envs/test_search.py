@@ -16,6 +16,8 @@ from dominozoo.records import copied, taken
 from dominozoo.rules import pack_line, parse
 from dominozoo.tables import Tables
 
+pytestmark = pytest.mark.once  # its kernels take minutes to compile
+
 Records = npt.NDArray[Any]
 
 GAMES = [

@@ -25,6 +25,8 @@ from dominozoo.rules import Rules, pack_line, parse
 from dominozoo.tables import Tables
 from dominozoo.tiles import ALL_TILES, mask_of, tile_id, tiles_of
 
+pytestmark = pytest.mark.once  # its kernels take minutes to compile
+
 Records = npt.NDArray[Any]
 Values = tuple[float, float, tuple[float, float]]
 

@@ -18,6 +18,8 @@ from dominozoo.rules import Rules, parse
 from dominozoo.tables import Tables
 from dominozoo.tiles import truc_slot
 
+pytestmark = pytest.mark.once  # its kernels take minutes to compile
+
 GAMES = [
     "block",
     "block(players=4)",

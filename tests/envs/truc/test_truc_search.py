@@ -20,6 +20,8 @@ from dominozoo.truc.table import OVER, TABLE, deal_out
 
 from .helpers import STRONG, WEAK, N, action_of, positions, shuffled, unseen
 
+pytestmark = pytest.mark.once  # its kernels take minutes to compile
+
 Array = npt.NDArray[Any]
 
 RULES = make_rules("truc")
