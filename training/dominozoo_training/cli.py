@@ -340,6 +340,60 @@ def train(
 
 
 @app.command()
+def exploit(
+    policy: Annotated[
+        str, typer.Argument(help="Whom to beat: a bot, a checkpoint or run folder, x.dombot, mod:f.")
+    ],
+    game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="As for train.")
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="How long to train.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Of weights, deals and moves.")] = 0,
+    deals: Annotated[
+        int, typer.Option(help="Fresh deals of the judgement, each from every side.", min=2)
+    ] = 20000,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Don't start from a checkpoint's own weights.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Keep the best response in this folder.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace what the folder holds.")] = False,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the result here; - prints it alone.")
+    ] = None,
+) -> None:
+    """Train a player against a frozen one: how much it can be beaten by at the least."""
+    import shlex
+    import sys
+
+    from dominozoo_training.bench import machine
+    from dominozoo_training.evaluation.command import load
+    from dominozoo_training.evaluation.setting import make_setting
+
+    with needing("train"):
+        from dominozoo_training.learning import exploit_command as exploiting
+        from dominozoo_training.learning.start import plan
+
+    with refusing(ValueError, OSError, ImportError, exploiting.TrainingError):
+        config, _ = plan(game, exploiting.settings_of(minutes, seed, settings or []))
+        (frozen,) = load([policy], make_setting(config.rules, deals, 0))
+        if json_file is not None:
+            check_writable(json_file)
+        if out is not None:
+            exploiting.check_folder(out, force=force)
+        say_if_compiling()
+        with ended_by_hand(lambda: "nothing is kept"), exploiting.bar() as report:
+            result = exploiting.exploit(frozen, config, deals=deals, fresh=fresh, report=report)
+        if out is not None:
+            result.write(out)
+        if json_file is not None:
+            command = shlex.join(["dominozoo", *sys.argv[1:]])
+            write_json(json_file, result.as_json(command=command, machine=machine()))
+    if json_file != "-":
+        typer.echo(exploiting.told(result))
+
+
+@app.command()
 def bench(
     games: Annotated[
         str | None, typer.Option(help="Games with commas; default: one of each kind.")

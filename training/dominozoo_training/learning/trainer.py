@@ -25,6 +25,7 @@ from dominozoo_training.evaluation.entrants import policy_entrant, samples, scri
 from dominozoo_training.learning import ppo
 from dominozoo_training.learning.config import Config, to_yaml
 from dominozoo_training.learning.display import Display, Metrics
+from dominozoo_training.learning.rollout import Player
 from dominozoo_training.learning.state import (
     Learner,
     frozen_policy,
@@ -177,30 +178,13 @@ def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: 
     best = best_so_far(run)
     while stop.by is None and progress(learner) < 1:
         good, start = snapshot(learner), time.perf_counter()
-        batch = player.play(config.rollout.steps, config.ppo.gae_lambda, config.rollout.goal)
-        figures = ppo.update(
-            learner.policy,
-            learner.critic,
-            learner.optimiser,
-            batch,
-            config.ppo,
-            learner.rng,
-            progress(learner),
-            learner.magnet,
-        )
-        if not all(math.isfinite(value) for value in figures.values()):
+        before = learner.decisions
+        figures = learn_once(learner, player)
+        if not all_finite(figures):
             give_up(run, good, figures, config.checkpoints.keep)
-        learner.decisions += batch.chosen.numel()
-        learner.updates += 1
-        learner.follow()
-        spent = time.perf_counter() - start
-        figures |= {
-            "decisions": learner.decisions,
-            "decisions_per_second": batch.chosen.numel() / spent,
-            "progress": progress(learner),
-            "forced_share": batch.forced / (batch.forced + batch.chosen.numel()),
-            "hands": batch.hands,
-        }
+        figures["decisions_per_second"] = (learner.decisions - before) / (
+            time.perf_counter() - start
+        )
         metrics.write("train", learner.decisions, figures)
         display.show(figures)
         if judging.due():
@@ -208,6 +192,36 @@ def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: 
         learner.seconds += time.perf_counter() - start
         if saving.due():
             save(run, snapshot(learner), config.checkpoints.keep)
+
+
+def learn_once(learner: Learner, player: Player) -> dict[str, float]:
+    """Play a batch and learn from it; returns its figures, which may be infinite or no numbers."""
+    config = learner.config
+    batch = player.play(config.rollout.steps, config.ppo.gae_lambda, config.rollout.goal)
+    figures = ppo.update(
+        learner.policy,
+        learner.critic,
+        learner.optimiser,
+        batch,
+        config.ppo,
+        learner.rng,
+        progress(learner),
+        learner.magnet,
+    )
+    learner.decisions += batch.chosen.numel()
+    learner.updates += 1
+    learner.follow()
+    return figures | {
+        "decisions": learner.decisions,
+        "progress": progress(learner),
+        "forced_share": batch.forced / (batch.forced + batch.chosen.numel()),
+        "hands": batch.hands,
+    }
+
+
+def all_finite(figures: dict[str, float]) -> bool:
+    """Whether learning went well: no figure is infinite or no number."""
+    return all(math.isfinite(value) for value in figures.values())
 
 
 def progress(learner: Learner) -> float:
