@@ -340,9 +340,44 @@ def train(
 
 
 @app.command()
+def curves(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    opponent: Annotated[str, typer.Option(help="Whom they were judged against.")] = "hard",
+    x: Annotated[str, typer.Option("--x", help="decisions or minutes.")] = "decisions",
+    out: Annotated[Path | None, typer.Option(help="A picture, NAME.png or NAME.svg.")] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the values here; - prints them alone.")
+    ] = None,
+) -> None:
+    """Compare runs: strength over decisions or time, in a table and in one picture."""
+    from rich.console import Console
+
+    with needing("train"):
+        from dominozoo_training.learning import curves as drawing
+
+    with refusing(ValueError, OSError, ImportError):
+        if json_file is not None:
+            check_writable(json_file)
+        if out is not None:
+            check_writable(str(out), "out")
+            drawing.check_picture(out)
+        found = [drawing.load_curve(run, opponent, x) for run in runs]
+        if out is not None:
+            drawing.write_picture(out, found, opponent, x)
+        if json_file is not None:
+            told = [curve.as_json() for curve in found]
+            write_json(json_file, {"opponent": opponent, "runs": told})
+    if json_file != "-":
+        console = Console()
+        shown = drawing.table(found, opponent)
+        (console if console.is_terminal else Console(width=120)).print(shown)
+
+
+@app.command()
 def exploit(
     policy: Annotated[
-        str, typer.Argument(help="Whom to beat: a bot, a checkpoint or run folder, x.dombot, mod:f.")
+        str,
+        typer.Argument(help="Whom to beat: a bot, a checkpoint or run folder, x.dombot, mod:f."),
     ],
     game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
     settings: Annotated[

@@ -75,7 +75,7 @@ class Curve:
 
     Attributes:
         label: what it is.
-        x: decisions.
+        x: decisions, or minutes.
         y: values.
         low: lower ends of their intervals, empty without.
         high: upper ends.
@@ -156,23 +156,27 @@ def dots_figure(dots: Sequence[Dot], unit: str, mark: float | None = None) -> Fi
     return figure
 
 
-def curves_figure(panels: Mapping[str, Sequence[Curve]]) -> Figure:
-    """Curves over millions of decisions, a panel each; call inside ``styled()``.
+def curves_figure(
+    panels: Mapping[str, Sequence[Curve]], unit: str = "million decisions", scale: float = 1e6
+) -> Figure:
+    """Curves over a run, a panel each; call inside ``styled()``.
 
     Args:
         panels: curves by what they show; one panel or more.
+        unit: along the axis.
+        scale: so much of the curves' ``x`` is one of the unit.
     """
     figure, all_axes = new_figure(2.9, len(panels))
     for axes, (title, curves) in zip(all_axes, panels.items(), strict=True):
         for curve, colour in zip(curves, itertools.cycle(SERIES)):
-            x = [value / 1e6 for value in curve.x]
+            x = [value / scale for value in curve.x]
             axes.plot(x, curve.y, color=colour, linewidth=1.6, label=curve.label)
             if curve.low:
                 axes.fill_between(x, curve.low, curve.high, color=colour, alpha=0.2, linewidth=0)
             if len(x) == 1:
                 axes.plot(x, curve.y, "o", color=colour)
         axes.set_title(title, fontsize=10)
-        axes.set_xlabel("million decisions")
+        axes.set_xlabel(unit)
         axes.set_xlim(left=0)
         axes.locator_params(nbins=5)
         axes.grid()

@@ -187,6 +187,8 @@ def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: 
         )
         metrics.write("train", learner.decisions, figures)
         display.show(figures)
+        learner.seconds += time.perf_counter() - start
+        start = time.perf_counter()
         if judging.due():
             best = watch(learner, run, metrics, display, best)
         learner.seconds += time.perf_counter() - start
@@ -298,7 +300,7 @@ def report(
         figures[f"{result.b}_win_rate"] = result.win_rate
         figures[f"{result.b}_low"] = result.low
         figures[f"{result.b}_high"] = result.high
-    metrics.write(kind, learner.decisions, figures)
+    metrics.write(kind, learner.decisions, {"minutes": learner.seconds / 60, **figures})
     even = 1 / learner.config.rules.sides
     display.judged(results, even, final=kind == "final")
 
