@@ -20,11 +20,13 @@ import numpy.typing as npt
 
 from dominozoo.fields import Layout
 from dominozoo.line import position as line_position
+from dominozoo.line import seen as line_seen
 from dominozoo.line.batch import ENDED
 from dominozoo.line.game import LineGame
 from dominozoo.line.score import CUT, MATCH_OVER
 from dominozoo.rules import TRUC, Rules, make_rules
 from dominozoo.truc import position as truc_position
+from dominozoo.truc import seen as truc_seen
 from dominozoo.truc.game import TrucGame
 
 Json = dict[str, Any]
@@ -149,6 +151,28 @@ def mask_from_view(view: Mapping[str, Any]) -> npt.NDArray[np.int8]:
     with _wrong_types_named():
         mask: npt.NDArray[np.int8] = _family_of(view).mask_from_view(view)
     return mask
+
+
+def read_view(
+    rules: Rules, view: Mapping[str, Any]
+) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:
+    """Observation and mask of a view that nobody has checked, of the seat to move.
+
+    Every event must be legal as far as the seat can tell, and what the view says must follow from
+    them: no tile twice, none shown that is hidden, sizes, board and ``legal`` as they must be.
+
+    Args:
+        rules: the game, those of the view.
+        view: as ``view(agent)`` gives it; what follows from the events may be missing.
+
+    Raises:
+        ValueError: if the view can't be; the text begins with the field.
+    """
+    seen = truc_seen if rules.variant.family == TRUC else line_seen
+    try:
+        return seen.read_view(rules, view)
+    except (TypeError, OverflowError, LookupError, AttributeError) as error:
+        raise ValueError(f"view: a field has the wrong type or length: {error}") from error
 
 
 def _family_of(view: Mapping[str, Any]) -> Any:
