@@ -30,7 +30,7 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV) with $(PYTHON): once, a minute or two"
 	@"$(PYTHON)" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-		-e '.[train,export,render,docs,examples,dev]' -c constraints.txt
+		-e '.[train,export,serve,render,docs,examples,dev]' -c constraints.txt
 	@touch $@
 
 demo: $(READY) ## Train a small Block policy, judge it, export it, verify the bot file

@@ -539,6 +539,47 @@ def info(
 
 
 @app.command()
+def serve(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="Bundles, or a game for the bot that ships."),
+    ] = None,
+    stdio: Annotated[bool, typer.Option("--stdio", help="Answer lines on standard input.")] = False,
+    http: Annotated[
+        int | None, typer.Option(metavar="PORT", help="Answer HTTP there.", min=0, max=65535)
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    cors: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Let this origin's pages ask.")
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(help="Requests a second from one address; 0 = any.", min=0)
+    ] = 0,
+    schema: Annotated[
+        Path | None, typer.Option(help="Write the messages' JSON Schema into this folder.")
+    ] = None,
+) -> None:
+    """Let other programs ask bots for moves, line by line or over HTTP."""
+    with refusing(ValueError, OSError, ImportError):
+        if sum((stdio, http is not None, schema is not None)) != 1:
+            raise ValueError("serve: name one of --stdio, --http PORT and --schema FOLDER")
+        if schema is None and not files:
+            raise ValueError("FILE: name a bundle, or a game whose bot ships, such as block")
+        with naming_extras("serve"):
+            from dominozoo_training.export import serving
+        if schema is not None:
+            written = serving.write_schemas(schema)
+            typer.echo(f"{schema}: {len(written)} files")
+            return
+        desk = serving.make_desk(files or [])
+        if stdio:
+            serving.stdio(desk)
+        else:
+            with naming_extras("serve"):
+                serving.http(desk, host, http or 0, cors or [], rate)
+
+
+@app.command()
 def play(
     game: Annotated[str, typer.Argument(help="A game such as block or 'draw(players=3)'.")],
     against: Annotated[

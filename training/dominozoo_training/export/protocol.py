@@ -1,0 +1,425 @@
+"""Answers to ``dombot-line/1``, whatever they travel on: a text in, a text out, nothing kept.
+
+A request holds the whole view of one seat, so the same one always gets the same answer; undo,
+reconnecting and several servers need nothing else. No request opens a file or changes anything.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import ValidationError
+
+from dominozoo import __version__
+from dominozoo.bots.bundle import Bot, draw, load_bot
+from dominozoo.line.position import legal_of as line_legal
+from dominozoo.notation import new_game, read_view
+from dominozoo.rules import TRUC, Rules, RulesError, make_rules
+from dominozoo.tiles import TILE_COUNT
+from dominozoo.truc.position import legal_of as truc_legal
+from dominozoo_training.evaluation.asking import LateError, within
+from dominozoo_training.export.messages import (
+    DEPTH,
+    LEVELS,
+    LINE_BYTES,
+    MOST_MS,
+    PROTOCOL,
+    REQUESTS,
+    TIME_MS,
+    Act,
+    Answer,
+    AskRequest,
+    BotInfo,
+    Bye,
+    Can,
+    CanRequest,
+    Chance,
+    Error,
+    Hello,
+    HelloRequest,
+    Legal,
+    LegalRequest,
+    Move,
+    Option,
+    Request,
+    RequestError,
+)
+
+Array = npt.NDArray[Any]
+
+WORD: Final = 2**64 - 1
+
+
+class Player(Protocol):
+    """What the desk asks: an exported bot, or anything that looks like one."""
+
+    @property
+    def rules(self) -> Rules:
+        """The game that it plays."""
+        ...
+
+    @property
+    def bundle(self) -> Any:
+        """Its bundle: ``manifest`` and ``sampled`` are looked at."""
+        ...
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        ...
+
+    def probabilities(self, observation: Any, mask: Any, /) -> Array:
+        """Probabilities (B, actions)."""
+        ...
+
+    def evaluate(self, observation: Any, mask: Any, /) -> tuple[Array, Array]:
+        """Probabilities (B, actions) and values (B,)."""
+        ...
+
+
+def load_bots(paths: Sequence[str | Path]) -> list[Bot]:
+    """Read bundles, or bots that ship by the name of their game.
+
+    Raises:
+        ValueError: one can't be read, or two have the same id.
+    """
+    bots: dict[str, Bot] = {}
+    for path in paths:
+        bot = load_bot(path)
+        if bot.id in bots:
+            raise ValueError(
+                f"{path}: another bot is called {bot.id!r}, too; export one with --id of its own"
+            )
+        bots[bot.id] = bot
+    return list(bots.values())
+
+
+def uniforms(seed: int | None) -> tuple[float, float]:
+    """Two numbers in 0..1, 1 excluded: the first two of splitmix64 from a seed, or fresh ones.
+
+    Source of the generator: Steele, Lea, Flood, "Fast splittable pseudorandom number generators"
+    (2014). The upper 53 bits of a word are taken, divided by 2**53.
+    """
+    if seed is None:
+        return random.random(), random.random()
+    words = []
+    for k in (1, 2):
+        z = (seed + k * 0x9E3779B97F4A7C15) & WORD
+        z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & WORD
+        z = ((z ^ z >> 27) * 0x94D049BB133111EB) & WORD
+        words.append((z ^ z >> 31) >> 11)
+    return words[0] / 2**53, words[1] / 2**53
+
+
+def choose(chances: Array, ask: AskRequest, sampled: bool) -> int:
+    """The action that a request gets, from probabilities (1, actions)."""
+    first, second = uniforms(ask.seed)
+    if first < LEVELS[ask.level]:
+        return drawn_alike(chances[0] > 0, second)
+    if not (sampled if ask.select is None else ask.select == "sampled"):
+        return int(chances[0].argmax())
+    heated = chances.astype(np.float64)
+    if ask.temperature != 1.0:
+        heated = (heated / heated.max()) ** (1.0 / ask.temperature)
+    return int(draw(heated, np.array([second]))[0])
+
+
+def drawn_alike(legal: Array, u: float) -> int:
+    """One of the legal actions, each with the same chance, by a number in 0..1."""
+    actions = np.flatnonzero(legal)
+    return int(actions[int(u * len(actions))])
+
+
+def moves_of(rules: Rules, mask: Array) -> list[dict[str, Any]]:
+    """The legal moves of a mask as JSON."""
+    if rules.variant.family == TRUC:
+        return truc_legal(mask)
+    return line_legal(mask, (len(mask) - 2) // TILE_COUNT)
+
+
+def parse(text: bytes) -> dict[str, Any]:
+    """A line as an object; RequestError if it is none."""
+    if len(text) > LINE_BYTES:
+        raise RequestError("too_long", f"more than {LINE_BYTES} bytes")
+    try:
+        found = json.loads(text.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise RequestError("bad_json", f"no JSON: {str(error)[:200]}") from None
+    if not isinstance(found, dict):
+        raise RequestError("bad_json", "a request is one JSON object")
+    _check_depth(found)
+    return found
+
+
+def _check_depth(found: dict[str, Any]) -> None:
+    """Refuse what is nested too deeply for the rest to walk through."""
+    level: list[Any] = [found]
+    for _ in range(DEPTH):
+        level = [
+            part
+            for whole in level
+            for part in (whole.values() if type(whole) is dict else whole)
+            if type(part) is dict or type(part) is list
+        ]
+        if not level:
+            return
+    raise RequestError("bad_json", f"nested deeper than {DEPTH}")
+
+
+def _refuse(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON number")
+
+
+def error_answer(error: RequestError, given: Any = None) -> Error:
+    """The error object; the id comes back if it is one."""
+    text = str(error).encode("ascii", "backslashreplace").decode()
+    field = error.field and error.field[:100]
+    answer = Error(code=error.code, message=text[:500], field=field)
+    answer.id = given
+    return answer
+
+
+def read_request(found: dict[str, Any]) -> Request:
+    """The model of a request; RequestError naming the first field that is wrong."""
+    op = found.get("op")
+    model = REQUESTS.get(op) if isinstance(op, str) else None
+    if model is None:
+        raise RequestError("unknown_op", f"op must be one of {', '.join(REQUESTS)}", "op")
+    try:
+        return model.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"][:1])
+        raise RequestError("bad_request", f"{field}: {first['msg']}", field) from None
+
+
+class Desk:
+    """Bots, and where they are asked.
+
+    Attributes:
+        bots: by id, in the order in which they are offered.
+    """
+
+    def __init__(self, bots: Sequence[Player]) -> None:
+        """Offer some bots."""
+        self.bots = {bot.id: bot for bot in bots}
+
+    def warm_up(self) -> None:
+        """Read and answer a first view of each game, so that no request waits for compilers."""
+        for bot in self.bots.values():
+            game = new_game(bot.rules)
+            view = game.view(game.reset((1, 0), {}))
+            self.answer(json.dumps({"op": "ask", "bot": bot.id, "view": view}).encode())
+
+    def answer(self, text: bytes, op: str | None = None) -> Answer:
+        """Answer a request.
+
+        Args:
+            text: one JSON object in UTF-8.
+            op: the operation, where the address says it: what the text says is ignored.
+        """
+        given, start = None, time.perf_counter()
+        try:
+            found = parse(text)
+            if op is not None:
+                found["op"] = op
+            given = _id_of(found)
+            answer = self._answer(read_request(found), start)
+        except RequestError as error:
+            return error_answer(error, given)
+        except Exception as error:  # noqa: BLE001 - a fault of ours must not end the service
+            print(f"dominozoo: {type(error).__name__}: {error}", file=sys.stderr)
+            return error_answer(RequestError("internal", "the server failed here"), given)
+        answer.id = given
+        return answer
+
+    def _answer(self, request: Request, start: float) -> Answer:
+        if isinstance(request, AskRequest):
+            return self._ask(request, start)
+        if isinstance(request, LegalRequest):
+            return self._legal(request)
+        if isinstance(request, CanRequest):
+            return self._can(request)
+        if isinstance(request, HelloRequest):
+            return self._hello(request)
+        return Bye()
+
+    def _hello(self, request: HelloRequest) -> Hello:
+        if request.protocol not in (None, PROTOCOL):
+            raise RequestError("bad_request", f"protocol: {PROTOCOL} is spoken here", "protocol")
+        limits = {"line_bytes": LINE_BYTES, "depth": DEPTH, "time_ms": MOST_MS}
+        return Hello(
+            server=f"dominozoo {__version__}",
+            limits=limits,
+            bots=[bot_info(bot) for bot in self.bots.values()],
+        )
+
+    def _can(self, request: CanRequest) -> Can:
+        candidates = list(self.bots.values()) if request.bot is None else [self._named(request.bot)]
+        try:
+            rules = make_rules(request.game, **request.rules)
+        except (RulesError, TypeError) as error:
+            return Can(yes=False, exact=False, bots=[], reason=str(error)[:500])
+        able = [bot for bot in candidates if plays(bot, rules)]
+        reason = None
+        if not able:
+            known = "; ".join(sorted({str(bot.rules) for bot in candidates}))
+            reason = f"nobody plays {rules.game} for {rules.players} players here, but: {known}"
+        exact = any(bot.rules == rules for bot in able)
+        return Can(yes=bool(able), exact=exact, bots=[bot.id for bot in able], reason=reason)
+
+    def _ask(self, ask: AskRequest, start: float) -> Act:
+        rules = rules_of_view(ask.view)
+        bot = self._player(ask.bot, rules)
+        observation, mask = read(rules, ask.view)
+        thought = think(bot, observation, mask, ask, start)
+        if thought is None and not ask.fallback:
+            raise RequestError("late", f"no answer within {ask.time_ms} ms")
+        moves = moves_of(rules, mask)
+        if thought is None:
+            action = drawn_alike(mask, uniforms(ask.seed)[1])
+        else:
+            action = choose(thought[0], ask, bot.bundle.sampled)
+        move = next(move for move in moves if move["id"] == action)
+        words = (move["action"], move["tile"], move["end"])
+        told = None
+        if ask.probabilities and thought is not None:
+            chances = thought[0][0].tolist()
+            told = [Chance(id=m["id"], probability=chances[m["id"]]) for m in moves]
+        return Act(
+            bot=bot.id,
+            version=bot.version,
+            action=action,
+            text=" ".join(str(word) for word in words if word is not None),
+            tile=move["tile"],
+            end=move["end"],
+            forced=len(moves) == 1,
+            fallback=thought is None,
+            value=None if thought is None else thought[1],
+            probabilities=told,
+        )
+
+    def _legal(self, request: LegalRequest) -> Legal:
+        rules = rules_of_view(request.view)
+        mask = read(rules, request.view)[1]
+        return Legal(legal=[Move(**move) for move in moves_of(rules, mask)])
+
+    def _player(self, name: str | None, rules: Rules) -> Player:
+        if name is not None:
+            bot = self._named(name)
+            if not plays(bot, rules):
+                raise RequestError("wrong_game", f"{name} plays {bot.rules}, not {rules}", "view")
+            return bot
+        able = [bot for bot in self.bots.values() if plays(bot, rules)]
+        if not able:
+            raise RequestError("wrong_game", f"nobody here plays {rules}", "view")
+        return next((bot for bot in able if bot.rules == rules), able[0])
+
+    def _named(self, name: str) -> Player:
+        if name not in self.bots:
+            known = ", ".join(self.bots)
+            raise RequestError("unknown_bot", f"bot: none is called {name!r}, but: {known}", "bot")
+        return self.bots[name]
+
+
+def think(
+    bot: Player, observation: Array, mask: Array, ask: AskRequest, start: float
+) -> tuple[Array, float | None] | None:
+    """Probabilities (1, actions) and the value if it is asked for; None if the time is over.
+
+    A forced move needs no thought. In a process's main thread the bot is interrupted in time,
+    elsewhere an answer that comes too late isn't used.
+    """
+    limit = ask.time_ms / 1000
+    left = limit - (time.perf_counter() - start)
+    if left <= 0:
+        return None
+    found: tuple[Array, float | None]
+    try:
+        if ask.value:
+            chances, worth = within(left, lambda: bot.evaluate(observation[None], mask[None]))
+            found = chances, float(worth[0])
+        elif np.count_nonzero(mask) == 1:
+            found = mask[None].astype(np.float32), None
+        else:
+            found = within(left, lambda: bot.probabilities(observation[None], mask[None])), None
+    except LateError:
+        return None
+    return found if time.perf_counter() - start <= limit else None
+
+
+def _id_of(found: dict[str, Any]) -> str | int | None:
+    """The id of a request, if it may come back."""
+    given = found.get("id")
+    if isinstance(given, str) and len(given) <= 128:
+        return given if not re.search("[\ud800-\udfff]", given) else None
+    return given if type(given) is int and abs(given) < 2**53 else None
+
+
+def plays(bot: Player, rules: Rules) -> bool:
+    """Whether a bot plays a game: the same one for as many players; options it may meet."""
+    return (bot.rules.game, bot.rules.players) == (rules.game, rules.players)
+
+
+def rules_of_view(view: dict[str, Any]) -> Rules:
+    """The rules that a view names; RequestError if there are none such."""
+    game, options = view.get("game"), view.get("rules")
+    if not isinstance(game, str) or not isinstance(options, dict):
+        name = "rules" if isinstance(game, str) else "game"
+        raise RequestError("bad_view", f"view.{name}: is missing or of the wrong type", name)
+    try:
+        return make_rules(game, **options)
+    except (RulesError, TypeError) as error:
+        raise RequestError("bad_view", f"view.rules: {error}", "rules") from None
+
+
+def read(rules: Rules, view: dict[str, Any]) -> tuple[Array, Array]:
+    """Observation and mask of a view; RequestError naming the field that is wrong."""
+    if view.get("phase") == "over" or view.get("over") is True:
+        raise RequestError("over", "the game is over", "view.phase")
+    if "turn" in view and "seat" in view and view["turn"] != view["seat"]:
+        raise RequestError("not_your_turn", "view.turn: another seat is to move", "view.turn")
+    try:
+        return read_view(rules, view)
+    except ValueError as error:
+        field = str(error).partition(":")[0]
+        raise RequestError("bad_view", f"view.{error}", f"view.{field}") from None
+
+
+def bot_info(bot: Player) -> BotInfo:
+    """What ``hello`` says of a bot."""
+    manifest = bot.bundle.manifest
+    return BotInfo(
+        id=bot.id,
+        version=bot.version,
+        licence=str(manifest.get("licence", "")),
+        game=bot.rules.module,
+        rules=dict(bot.rules.options),
+        levels=LEVELS,
+        options={
+            "level": Option(type="enum", values=list(LEVELS), default="hard"),
+            "select": Option(
+                type="enum",
+                values=["greedy", "sampled"],
+                default="sampled" if bot.bundle.sampled else "greedy",
+            ),
+            "temperature": Option(type="number", min=0.05, max=10, default=1.0),
+            "time_ms": Option(type="integer", min=1, max=MOST_MS, default=TIME_MS),
+        },
+        value=manifest.get("value"),
+        strength=manifest.get("strength"),
+    )
