@@ -297,3 +297,44 @@ def test_the_openapi_document_refers_to_what_it_defines() -> None:
     for name in re.findall(r'"#/components/schemas/(\w+)"', text):
         assert name in document["components"]["schemas"]
     assert set(document["paths"]) == {"/healthz", "/v1/info", "/v1/act", "/v1/legal", "/v1/can"}
+
+
+# The page for people who never see the code.
+EXAMPLE = re.compile(
+    r"<!-- request -->\n```json\n(.*?)```\n\n<!-- answer -->\n```json\n(.*?)```", re.DOTALL
+)
+EXAMPLES = [
+    (json.loads(request), json.loads(answer))
+    for request, answer in EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))
+]
+
+
+def agrees(shown: Any, got: Any) -> bool:
+    """Whether an answer is the one shown, "..." standing for anything."""
+    if shown == "...":
+        return True
+    if isinstance(shown, dict) and isinstance(got, dict):
+        return shown.keys() == got.keys() and all(agrees(v, got[k]) for k, v in shown.items())
+    if isinstance(shown, list) and isinstance(got, list):
+        return len(shown) == len(got) and all(map(agrees, shown, got))
+    return bool(shown == got)
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"), EXAMPLES, ids=[f"{k}-{r['op']}" for k, (r, _) in enumerate(EXAMPLES)]
+)
+def test_an_example_of_the_page_is_what_comes_back(request_: Json, answer: Json) -> None:
+    got = asked(Desk(load_bots(["block"])), **request_)
+    assert agrees(answer, got), got
+
+
+def test_the_page_shows_every_operation_and_lists_every_code() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert {request["op"] for request, _ in EXAMPLES} == set(REQUESTS)
+    assert {answer["op"] for _, answer in EXAMPLES} == set(ANSWERS)
+    for code, status in CODES.items():
+        assert f"| `{code}` | {status} |" in text
+    for op in ("ask", "act"):
+        models: Any = {**REQUESTS, **ANSWERS}
+        for name in set(models[op].model_fields) - {"op", "id", "bot", "version"}:
+            assert f"`{name}`" in text
