@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from dominozoo_training.learning.config import Ppo
+from dominozoo_training.learning.distributed import SOLO, Team
 from dominozoo_training.learning.rollout import Batch, Seen
 from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
@@ -84,14 +85,18 @@ def log_probs_of(policy: PolicyNetwork, seen: Seen, count: int) -> Tensor:
 
 
 def policy_terms(
-    policy: PolicyNetwork, batch: Minibatch, clip: float, magnet: PolicyNetwork | None = None
+    policy: PolicyNetwork,
+    batch: Minibatch,
+    clip: float,
+    magnet: PolicyNetwork | None = None,
+    team: Team = SOLO,
 ) -> Terms:
     """The terms of the policy's loss; decisions without a choice are not learned from."""
     count = len(batch.chosen)
     log_probs = log_probs_of(policy, batch.seen, count)
     choice = torch.bincount(batch.seen.rows, minlength=count) > 1
-    weight = choice.float() / choice.sum().clamp(min=1)
-    advantages = normalised(batch.advantages, weight)
+    weight = choice.float() / team.mean(choice.sum().float()).clamp(min=1)
+    advantages = normalised(batch.advantages, weight, team)
     change = log_probs.gather(1, batch.chosen.unsqueeze(1)).squeeze(1) - batch.log_probs
     ratio = change.exp()
     gain = torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
@@ -108,10 +113,10 @@ def policy_terms(
     return Terms(-(weight * gain).sum(), entropy, pull, kl, clipped)
 
 
-def normalised(advantages: Tensor, weight: Tensor) -> Tensor:
-    """Advantages with mean 0 and deviation 1 under the weights."""
-    centred = advantages - (weight * advantages).sum()
-    return centred / ((weight * centred.square()).sum().sqrt() + 1e-8)
+def normalised(advantages: Tensor, weight: Tensor, team: Team = SOLO) -> Tensor:
+    """Advantages with mean 0 and deviation 1 under the weights, over all processes."""
+    centred = advantages - team.mean((weight * advantages).sum())
+    return centred / (team.mean((weight * centred.square()).sum()).sqrt() + 1e-8)
 
 
 def step(
@@ -122,9 +127,10 @@ def step(
     settings: Ppo,
     entropy_weight: float,
     magnet: PolicyNetwork | None = None,
+    team: Team = SOLO,
 ) -> Tensor:
     """One gradient step; returns the figures of ``REPORTED`` as a tensor."""
-    terms = policy_terms(policy, batch, settings.clip, magnet)
+    terms = policy_terms(policy, batch, settings.clip, magnet, team)
     critic_loss = nn.functional.mse_loss(critic.net(batch.seen.critic), batch.returns)
     worth = policy.worth(batch.seen.values).squeeze(-1)
     value_loss = nn.functional.mse_loss(worth, batch.returns[:, 0])
@@ -138,6 +144,7 @@ def step(
     optimiser.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    team.average_gradients(weights)
     norm = nn.utils.clip_grad_norm_(weights, settings.max_grad_norm)
     optimiser.step()
     losses = (terms.loss, critic_loss, value_loss, terms.entropy, terms.magnet)
@@ -154,6 +161,7 @@ def update(
     rng: np.random.Generator,
     progress: float,
     magnet: PolicyNetwork | None = None,
+    team: Team = SOLO,
 ) -> dict[str, float]:
     """Learn from a batch.
 
@@ -166,6 +174,7 @@ def update(
         rng: orders the minibatches.
         progress: 0..1, how much of the budget is used, for the schedules.
         magnet: the policy to stay near, with the weight ``settings.magnet``.
+        team: the processes that learn together, each from its own batch of the same size.
 
     Returns:
         Means over the minibatches of the figures of ``REPORTED``; ``explained`` and the schedules.
@@ -175,7 +184,7 @@ def update(
     for group in optimiser.param_groups:
         group["lr"] = rate
     figures = [
-        step(policy, critic, optimiser, minibatch, settings, entropy_weight, magnet)
+        step(policy, critic, optimiser, minibatch, settings, entropy_weight, magnet, team)
         for _ in range(settings.epochs)
         for minibatch in minibatches(batch, settings.minibatch, rng)
     ]

@@ -1,8 +1,9 @@
 """Everything that a run consists of, and how it is saved and restored bit by bit.
 
-A checkpoint of a run is a policy's folder (``policy.checkpoint``) with three files more:
+A checkpoint of a run is a policy's folder (``policy.checkpoint``) with four files more:
 ``training.safetensors`` (critic, optimiser), ``tables.npy`` (the tables' records, where hands stand
-in mid-play) and ``state.json`` (generator, counters, configuration).
+in mid-play), ``generator.json`` and ``state.json`` (counters, configuration); further processes have
+tables and generators of their own beside them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from torch import Tensor
 
 from dominozoo.tables import Tables
 from dominozoo_training.learning.config import Config
+from dominozoo_training.learning.distributed import SOLO, Team, command_of
 from dominozoo_training.learning.rollout import Player
 from dominozoo_training.policy.checkpoint import (
     CHECKPOINTS,
@@ -43,6 +45,7 @@ from dominozoo_training.policy.network import Critic, PolicyNetwork
 TRAINING: Final = "training.safetensors"
 TABLES: Final = "tables.npy"
 STATE: Final = "state.json"
+GENERATOR: Final = "generator.json"
 
 # What a resumed run may change: how long and how closely it is watched, not what is learned.
 FREE: Final = ("budget", "evaluation", "checkpoints", "device", "threads")
@@ -54,6 +57,7 @@ class Learner:
 
     Attributes:
         magnet: the policy that follows slowly, None without one.
+        team: the processes that learn together, each with its tables and its generator.
         decisions: made so far, forced moves not counted.
         updates: batches learned from.
         seconds: spent so far, evaluation included.
@@ -67,6 +71,7 @@ class Learner:
     optimiser: torch.optim.Optimizer
     rng: np.random.Generator
     magnet: PolicyNetwork | None = None
+    team: Team = SOLO
     decisions: int = 0
     updates: int = 0
     seconds: float = 0.0
@@ -93,8 +98,11 @@ def choose_device(name: str) -> torch.device:
     return torch.device(chosen)
 
 
-def new_learner(config: Config) -> Learner:
-    """Start a run: fresh weights, freshly dealt tables, all from the configuration's seed."""
+def new_learner(config: Config, team: Team = SOLO) -> Learner:
+    """Start a run: fresh weights, freshly dealt tables, all from the configuration's seed.
+
+    The processes of a team have the same weights, and each of them tables of its own.
+    """
     device, sizes = choose_device(config.device), config.network
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
@@ -108,13 +116,14 @@ def new_learner(config: Config) -> Learner:
         config.rules,
         config.rollout.tables,
         seed=config.seed,
+        first_table=team.rank * config.rollout.tables,
         reward="match" if config.rollout.goal == "match" else "hand",
         auto_forced=True,
         checked=False,
     )
-    rng = np.random.default_rng(config.seed)
+    rng = np.random.default_rng(config.seed if team.leads else [config.seed, team.rank])
     magnet = copy.deepcopy(policy).requires_grad_(False) if config.ppo.magnet > 0 else None
-    return Learner(config, device, tables, policy, critic, optimiser, rng, magnet)
+    return Learner(config, device, tables, policy, critic, optimiser, rng, magnet, team)
 
 
 def frozen_policy(learner: Learner) -> Policy:
@@ -143,20 +152,20 @@ def policy_meta(learner: Learner, policy: Policy, **more: Any) -> dict[str, Any]
 
 
 def snapshot(learner: Learner) -> dict[str, bytes]:
-    """The files of a checkpoint: the whole run, as it is now."""
+    """The files of a checkpoint: the whole run, as it is now; of who doesn't lead its part alone."""
+    if not learner.team.leads:
+        return own_files(learner)
     policy = frozen_policy(learner)
     tensors = {f"critic.{k}": v for k, v in learner.critic.state_dict().items()}
     if learner.magnet is not None:
         tensors |= {f"magnet.{k}": v for k, v in learner.magnet.state_dict().items()}
     for index, slots in learner.optimiser.state_dict()["state"].items():
         tensors |= {f"adam.{index}.{name}": value for name, value in slots.items()}
-    records = io.BytesIO()
-    np.save(records, learner.tables.records, allow_pickle=False)
     state = {
         "decisions": learner.decisions,
         "updates": learner.updates,
         "seconds": learner.seconds,
-        "rng": learner.rng.bit_generator.state,
+        "processes": learner.team.size,
         "config": learner.config.model_dump(mode="json"),
         "versions": versions(),
     }
@@ -164,9 +173,37 @@ def snapshot(learner: Learner) -> dict[str, bytes]:
     return {
         **policy_files(policy, policy_meta(learner, policy)),
         TRAINING: safetensors.torch.save(plain),
-        TABLES: records.getvalue(),
         STATE: as_json(state),
+        **own_files(learner),
     }
+
+
+def own_files(learner: Learner) -> dict[str, bytes]:
+    """What each process of a team has for itself: its tables and its generator."""
+    rank, records = learner.team.rank, io.BytesIO()
+    np.save(records, learner.tables.records, allow_pickle=False)
+    return {
+        of_rank(TABLES, rank): records.getvalue(),
+        of_rank(GENERATOR, rank): as_json(learner.rng.bit_generator.state),
+    }
+
+
+def of_rank(name: str, rank: int) -> str:
+    """The file of a process: ``tables.npy`` of who leads, ``tables.1.npy`` of the next.
+
+    >>> of_rank("tables.npy", 1)
+    'tables.1.npy'
+    """
+    stem, _, ending = name.rpartition(".")
+    return name if rank == 0 else f"{stem}.{rank}.{ending}"
+
+
+def collected(learner: Learner, files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files of all processes together, for who leads; the others get an empty dictionary."""
+    together: dict[str, bytes] = {}
+    for part in learner.team.gather(files):
+        together |= part
+    return together
 
 
 def save(run: Path, files: dict[str, bytes], keep: int) -> Path:
@@ -209,6 +246,8 @@ def restore(learner: Learner, folder: Path) -> None:
     """
     state = read_state(folder)
     require_same(state, learner.config)
+    require_size(state, learner.team.size)
+    rank = learner.team.rank
     load_weights(learner.policy, folder, read_meta(folder))
     try:
         tensors = safetensors.torch.load(read_file(folder / TRAINING))
@@ -216,8 +255,8 @@ def restore(learner: Learner, folder: Path) -> None:
         if learner.magnet is not None:
             learner.magnet.load_state_dict(named(tensors, "magnet."))
         load_adam(learner.optimiser, tensors)
-        load_tables(learner.tables, np.load(io.BytesIO(read_file(folder / TABLES))))
-        learner.rng.bit_generator.state = state["rng"]
+        load_tables(learner.tables, np.load(io.BytesIO(read_file(folder / of_rank(TABLES, rank)))))
+        learner.rng.bit_generator.state = generator_of(folder, state, rank)
         learner.decisions, learner.updates = int(state["decisions"]), int(state["updates"])
         learner.seconds = float(state["seconds"])
     except CheckpointError:
@@ -225,6 +264,23 @@ def restore(learner: Learner, folder: Path) -> None:
     except (safetensors.SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(f"{folder} can't be resumed: {reason}") from error
+
+
+def generator_of(folder: Path, state: dict[str, Any], rank: int) -> Any:
+    """The state of a process's generator; before there were several it stood in ``state.json``."""
+    return (
+        state["rng"] if "rng" in state else json.loads(read_file(folder / of_rank(GENERATOR, rank)))
+    )
+
+
+def require_size(state: dict[str, Any], size: int) -> None:
+    """Refuse another number of processes than the run was started with."""
+    was = state.get("processes", 1)
+    if was != size:
+        raise CheckpointError(
+            f"the run was started with {was} process{'es' if was > 1 else ''}, not {size}: "
+            f"go on by {command_of(was)} --resume RUN"
+        )
 
 
 def named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

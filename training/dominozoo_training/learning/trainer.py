@@ -13,21 +13,24 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import torch
+from rich.console import Console
 
 from dominozoo_training.evaluation.arena import Result, make_setting, play_pair
 from dominozoo_training.evaluation.entrants import policy_entrant, samples, scripted
 from dominozoo_training.learning import ppo
 from dominozoo_training.learning.config import Config, to_yaml
 from dominozoo_training.learning.display import Display, Metrics
+from dominozoo_training.learning.distributed import command_of, joined
 from dominozoo_training.learning.rollout import Player
 from dominozoo_training.learning.state import (
     Learner,
+    collected,
     frozen_policy,
     last_checkpoint,
     new_learner,
@@ -112,21 +115,45 @@ def train(
     """
     torch.set_num_threads(config.threads)
     torch.set_flush_denormal(True)
-    learner = new_learner(config)
+    with joined(config.device) as team:
+        learner = new_learner(config, team)
+        policy = _train(learner, run, resume, force, display, command, stop or Stop())
+        team.wait()
+        return policy
+
+
+def _train(
+    learner: Learner,
+    run: Path,
+    resume: bool,
+    force: bool,
+    display: Display | None,
+    command: str,
+    stop: Stop,
+) -> Path:
+    """As :func:`train`, with its learner at hand."""
+    config, team = learner.config, learner.team
     if resume:
         restore(learner, last_checkpoint(run))
-    display = display or Display(f"{config.rules} in {run}")
+    display = display or Display(
+        f"{config.rules} in {run}", *([] if team.leads else [Console(quiet=True)])
+    )
     if resume and is_finished(learner, run):
         display.say(f"finished already: {run / PUBLISHED}; a larger budget goes on")
         return run / PUBLISHED
-    prepare(run, config, resume=resume, force=force)
-    stop = stop or Stop()
-    with stop_on_signals(stop), Metrics(run, learner.decisions) as metrics, display:
+    if team.leads:
+        prepare(run, config, resume=resume, force=force)
+    with ExitStack() as stack:
+        stack.enter_context(stop_on_signals(stop))
+        stack.enter_context(display)
+        metrics = stack.enter_context(Metrics(run, learner.decisions)) if team.leads else None
         loop(learner, run, metrics, display, stop)
-        last = save(run, snapshot(learner), config.checkpoints.keep)
+        last = save_all(learner, run, snapshot(learner))
         if stop.by is not None:
-            display.say(f"stopped by {stop.by}; to go on: dominozoo train --resume {run}")
+            display.say(f"stopped by {stop.by}; to go on: {command_of(team.size)} --resume {run}")
             return last
+        if metrics is None:
+            return run / PUBLISHED
         return publish(learner, run, metrics, display, command)
 
 
@@ -170,30 +197,54 @@ class Clock:
         return True
 
 
-def loop(learner: Learner, run: Path, metrics: Metrics, display: Display, stop: Stop) -> None:
-    """Play and learn until the budget is used or ``stop`` is set."""
-    config, player = learner.config, learner.player()
+def loop(
+    learner: Learner, run: Path, metrics: Metrics | None, display: Display, stop: Stop
+) -> None:
+    """Play and learn until the budget is used or ``stop`` is set, in all processes of a team.
+
+    Whatever ends or saves is agreed upon once an update: clocks and signals differ.
+    """
+    config, team, player = learner.config, learner.team, learner.player()
     saving = Clock(config.checkpoints.every_minutes)
     judging = Clock(config.evaluation.every_minutes)
     best = best_so_far(run)
-    while stop.by is None and progress(learner) < 1:
+    stopped = agreed(learner, stop)
+    while not stopped and progress(learner) < 1:
         good, start = snapshot(learner), time.perf_counter()
         before = learner.decisions
         figures = learn_once(learner, player)
-        if not all_finite(figures):
-            give_up(run, good, figures, config.checkpoints.keep)
-        figures["decisions_per_second"] = (learner.decisions - before) / (
-            time.perf_counter() - start
-        )
-        metrics.write("train", learner.decisions, figures)
-        display.show(figures)
-        learner.seconds += time.perf_counter() - start
+        if team.any(not all_finite(figures)):
+            give_up(learner, run, good, figures)
+        spent = time.perf_counter() - start
+        figures["decisions_per_second"] = (learner.decisions - before) / spent
+        learner.seconds += spent
         start = time.perf_counter()
-        if judging.due():
-            best = watch(learner, run, metrics, display, best)
+        if metrics is not None:
+            metrics.write("train", learner.decisions, figures)
+            display.show(figures)
+            if judging.due():
+                best = watch(learner, run, metrics, display, best)
         learner.seconds += time.perf_counter() - start
-        if saving.due():
-            save(run, snapshot(learner), config.checkpoints.keep)
+        stopped = agreed(learner, stop)
+        if team.any(saving.due()):
+            save_all(learner, run, snapshot(learner))
+
+
+def agreed(learner: Learner, stop: Stop) -> bool:
+    """Set the clocks of a team's processes alike; returns whether one of them is to stop."""
+    learner.seconds = learner.team.most(learner.seconds)
+    stopped = learner.team.any(stop.by is not None)
+    if stopped and stop.by is None:
+        stop.by = "another process"
+    return stopped
+
+
+def save_all(learner: Learner, run: Path, files: dict[str, bytes]) -> Path:
+    """Write a checkpoint from all processes' files; who leads does, the others hand theirs over."""
+    files = collected(learner, files)
+    if learner.team.leads:
+        return save(run, files, learner.config.checkpoints.keep)
+    return run
 
 
 def learn_once(learner: Learner, player: Player) -> dict[str, float]:
@@ -209,8 +260,9 @@ def learn_once(learner: Learner, player: Player) -> dict[str, float]:
         learner.rng,
         progress(learner),
         learner.magnet,
+        learner.team,
     )
-    learner.decisions += batch.chosen.numel()
+    learner.decisions += batch.chosen.numel() * learner.team.size
     learner.updates += 1
     learner.follow()
     return figures | {
@@ -234,13 +286,15 @@ def progress(learner: Learner) -> float:
     return max(decisions, minutes)
 
 
-def give_up(run: Path, good: dict[str, bytes], figures: dict[str, float], keep: int) -> None:
+def give_up(
+    learner: Learner, run: Path, good: dict[str, bytes], figures: dict[str, float]
+) -> NoReturn:
     """Save the state before the last update and say what became infinite or not a number."""
     names = ", ".join(name for name, value in figures.items() if not math.isfinite(value))
-    folder = save(run, good, keep)
+    folder = save_all(learner, run, good)
     raise TrainingError(
-        f"training diverged: {names} no finite number; the last good state is {folder}; "
-        "try a smaller ppo.learning_rate"
+        f"training diverged: {names or 'figures of another process'} no finite number; the last "
+        f"good state is {folder}; try a smaller ppo.learning_rate"
     )
 
 
