@@ -33,7 +33,7 @@ GAMES = [
     "six_love",
     "chiva(players=3)",
     "french",
-    "truc(max_redeals=2)",
+    "truc(target=4, max_redeals=2)",
 ]
 
 
