@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from dominozoo_training.learning import trainer
 from dominozoo_training.learning.config import Config, load_config
 from dominozoo_training.learning.display import Display, keep_until
 from dominozoo_training.learning.start import plan
-from dominozoo_training.learning.state import TABLES, TRAINING, snapshot
+from dominozoo_training.learning.state import GENERATOR, TABLES, TRAINING, snapshot
 from dominozoo_training.learning.trainer import TrainingError, best_so_far, train
 from dominozoo_training.policy.checkpoint import (
     META,
@@ -97,6 +98,42 @@ def test_a_resumed_run_equals_an_unbroken_one(words: tuple[str, ...], tmp_path: 
         if json.loads(line)["kind"] == "train"
     ]
     assert decisions == [BATCH * k for k in range(1, 7)]
+
+
+def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
+    """SIGKILL in the middle of play, of learning or of saving: the last whole checkpoint counts."""
+    updates = 40
+    train(tiny(updates), tmp_path / "whole", display=quiet())
+    broken = tmp_path / "broken"
+    words = [*TINY, f"budget.decisions={updates * BATCH}", "checkpoints.every_minutes=1e-9"]
+    command = [sys.executable, "-m", "dominozoo_training.cli", "train", "block", *words]
+    process = subprocess.Popen(
+        [*command, "--out", str(broken)], cwd=tmp_path, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 120
+    while len(checkpoints_of(broken)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.002)
+    process.kill()
+    assert process.wait(timeout=60) == -signal.SIGKILL, "killed before it was done"
+    assert not (broken / "policy").exists()
+    config, run = plan(None, [], resume=broken)
+    train(config, run, resume=True, display=quiet())
+    ends = [checkpoints_of(tmp_path / name)[-1] for name in ("whole", "broken")]
+    for file in (WEIGHTS, TRAINING, TABLES, GENERATOR):
+        assert (ends[0] / file).read_bytes() == (ends[1] / file).read_bytes(), file
+    log = [json.loads(line) for line in (broken / "metrics.jsonl").read_text().splitlines()]
+    decisions = [line["decisions"] for line in log if line["kind"] == "train"]
+    assert decisions == [BATCH * k for k in range(1, updates + 1)]
+
+
+def test_a_run_of_another_version_is_not_resumed(tmp_path: Path) -> None:
+    train(tiny(1), tmp_path, display=quiet())
+    config, run = plan(None, [f"budget.decisions={2 * BATCH}"], resume=tmp_path)
+    file = checkpoints_of(tmp_path)[-1] / META
+    meta = json.loads(file.read_text())
+    file.write_text(json.dumps({**meta, "encoding": 99}))
+    with pytest.raises(CheckpointError, match=r"made for encoding 99; block has \d+ in this"):
+        train(config, run, resume=True, display=quiet())
 
 
 class Stopping(Display):
@@ -236,6 +273,9 @@ def test_a_run_of_before_a_setting_was_there_goes_on(tmp_path: Path) -> None:
     file = checkpoints_of(tmp_path)[-1] / "state.json"
     state = json.loads(file.read_text())
     del state["config"]["ppo"]["magnet"], state["config"]["ppo"]["magnet_every"]
+    del state["processes"]
+    state["rng"] = json.loads((file.parent / GENERATOR).read_text())
+    (file.parent / GENERATOR).unlink()
     file.write_text(json.dumps(state))
     config, run = plan(None, [f"budget.decisions={2 * BATCH}"], resume=tmp_path)
     train(config, run, resume=True, display=quiet())
@@ -252,7 +292,7 @@ def test_a_resume_in_another_game_is_refused(tmp_path: Path) -> None:
         train(config, run, resume=True, display=quiet())
 
 
-@pytest.mark.parametrize("name", [TRAINING, TABLES, WEIGHTS, META, "state.json"])
+@pytest.mark.parametrize("name", [TRAINING, TABLES, GENERATOR, WEIGHTS, META, "state.json"])
 def test_a_damaged_checkpoint_is_not_resumed(name: str, tmp_path: Path) -> None:
     train(tiny(1), tmp_path, display=quiet())
     config, run = plan(None, [], resume=tmp_path)
@@ -285,6 +325,10 @@ def test_a_terminal_gets_a_table_and_a_pipe_gets_lines(tmp_path: Path) -> None:
             file.seek(0)
             text = file.read()
         assert "done:" in text
+        shares = re.findall(r"(encoding|policy|tables|critic|update) (\d+)%", text)
+        assert len(shares) == 5
+        assert 97 <= sum(int(share) for _, share in shares) <= 103
+        assert "k decisions per CPU second" in text
         assert ("Ctrl-C saves and ends" in text) == terminal
         assert ("k/s, entropy" in text) == (not terminal)
         assert "random" in text

@@ -6,8 +6,11 @@ decision is made, and kept for the update; there is no Python loop over tables.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +21,9 @@ from dominozoo.tables import Tables
 from dominozoo_training.policy.compiled import describe
 from dominozoo_training.policy.encoder import Encoder
 from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
+
+
+SPENT: Final = ("encoding", "policy", "tables", "critic", "update")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +152,9 @@ class Player:
         critic: values every hand.
         rng: draws the moves.
         device: where the networks are.
+
+    Attributes:
+        spent: seconds so far by what was done; on CUDA they tell little, work is only queued there.
     """
 
     def __init__(
@@ -161,6 +170,14 @@ class Player:
         self.critic = critic
         self.rng = rng
         self.device = device
+        self.spent: dict[str, float] = dict.fromkeys(SPENT, 0.0)
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        """Add the seconds of what is done inside to ``spent``."""
+        start = time.perf_counter()
+        yield
+        self.spent[what] += time.perf_counter() - start
 
     def decide(self, seen: Seen) -> tuple[Tensor, Tensor]:
         """Draw a move for every table: its column and its log probability."""
@@ -201,10 +218,13 @@ class Player:
         moments, choices, log_probs = [], [], []
         hands = forced = 0
         for t in range(steps):
-            seen = look(tables, self.policy.encoder, self.device)
-            chosen, log_prob = self.decide(seen)
+            with self.timed("encoding"):
+                seen = look(tables, self.policy.encoder, self.device)
+            with self.timed("policy"):
+                chosen, log_prob = self.decide(seen)
             turn[t] = tables.turn
-            self.move(seen, chosen)
+            with self.timed("tables"):
+                self.move(seen, chosen)
             rewards[t], ends[t] = self.result(goal)
             hands += int(tables.hands_ended.sum())
             forced += int(tables.forced.sum())
@@ -212,7 +232,8 @@ class Player:
             choices.append(chosen)
             log_probs.append(log_prob)
         turn[steps] = tables.turn
-        values = self.values([*moments, look(tables, self.policy.encoder, self.device)])
+        with self.timed("critic"):
+            values = self.values([*moments, look(tables, self.policy.encoder, self.device)])
         values = turned(values, turn, -1)
         advantages = gae(rewards, values, ends, lam)
         returns = turned(advantages + values[:-1], turn[:-1], 1)

@@ -31,6 +31,7 @@ from dominozoo_training.policy.checkpoint import (
     CheckpointError,
     Policy,
     as_json,
+    check_fit,
     checkpoints_of,
     describe_policy,
     load_weights,
@@ -248,7 +249,9 @@ def restore(learner: Learner, folder: Path) -> None:
     require_same(state, learner.config)
     require_size(state, learner.team.size)
     rank = learner.team.rank
-    load_weights(learner.policy, folder, read_meta(folder))
+    meta = read_meta(folder)
+    check_fit(folder, meta, learner.config.rules, learner.policy)
+    load_weights(learner.policy, folder, meta)
     try:
         tensors = safetensors.torch.load(read_file(folder / TRAINING))
         learner.critic.load_state_dict(named(tensors, "critic."))

@@ -208,6 +208,7 @@ def loop(
     saving = Clock(config.checkpoints.every_minutes)
     judging = Clock(config.evaluation.every_minutes)
     best = best_so_far(run)
+    first, began = learner.decisions, time.process_time()
     stopped = agreed(learner, stop)
     while not stopped and progress(learner) < 1:
         good, start = snapshot(learner), time.perf_counter()
@@ -228,6 +229,21 @@ def loop(
         stopped = agreed(learner, stop)
         if team.any(saving.due()):
             save_all(learner, run, snapshot(learner))
+    if metrics is not None and learner.decisions > first:
+        made = (learner.decisions - first) / team.size
+        display.say(where_time_went(player, made / (time.process_time() - began)))
+
+
+def where_time_went(player: Player, rate: float) -> str:
+    """A line on speed: what the shares of learning's time are, without judging and saving.
+
+    Args:
+        player: tells what it spent.
+        rate: decisions a second of the processor's time, all threads and everything included.
+    """
+    total = sum(player.spent.values())
+    shares = ", ".join(f"{name} {s / total:.0%}" for name, s in player.spent.items())
+    return f"{rate / 1e3:.1f} k decisions per CPU second; time of learning: {shares}"
 
 
 def agreed(learner: Learner, stop: Stop) -> bool:
@@ -251,17 +267,18 @@ def learn_once(learner: Learner, player: Player) -> dict[str, float]:
     """Play a batch and learn from it; returns its figures, which may be infinite or no numbers."""
     config = learner.config
     batch = player.play(config.rollout.steps, config.ppo.gae_lambda, config.rollout.goal)
-    figures = ppo.update(
-        learner.policy,
-        learner.critic,
-        learner.optimiser,
-        batch,
-        config.ppo,
-        learner.rng,
-        progress(learner),
-        learner.magnet,
-        learner.team,
-    )
+    with player.timed("update"):
+        figures = ppo.update(
+            learner.policy,
+            learner.critic,
+            learner.optimiser,
+            batch,
+            config.ppo,
+            learner.rng,
+            progress(learner),
+            learner.magnet,
+            learner.team,
+        )
     learner.decisions += batch.chosen.numel() * learner.team.size
     learner.updates += 1
     learner.follow()
