@@ -190,13 +190,13 @@ def test_equal_moves_are_chosen_by_lot() -> None:
 
 
 def win_rate(player: Player, game: str, count: int) -> float:
-    """Against ``hard`` on duplicate deals of a game with two sides."""
+    """One side's against ``hard`` on all others, on duplicate deals."""
     rules, share = parse(game), 0.0
-    for side in range(2):
+    for side in range(rules.sides):
         tables = Tables(rules, count, seed=11)
         records, rng = copied(tables.records), generators(count)
         codes = np.full((count, rules.players), HARD, np.int8)
-        codes[:, side::2] = OUTSIDE
+        codes[:, side :: rules.sides] = OUTSIDE
         reward, hands = np.zeros((count, rules.players), np.float32), np.zeros(count, np.int32)
         actions = np.full(count, -1, np.int64)
         while True:
@@ -207,8 +207,8 @@ def win_rate(player: Player, game: str, count: int) -> float:
             actions[:] = -1
             actions[where] = player.choose(rules, records, tables.packed, rng, where)
         won = records["last_winner"]
-        share += float((won == side).mean() + (won < 0).mean() / 2)
-    return share / 2
+        share += float((won == side).mean() + (won < 0).mean() / rules.sides)
+    return share / rules.sides
 
 
 @pytest.mark.parametrize(
@@ -217,6 +217,8 @@ def win_rate(player: Player, game: str, count: int) -> float:
         (Omniscient(), "block", 300, 0.68),
         (Omniscient(), "partnership", 60, 0.75),
         (Search(30), "block", 600, 0.51),
+        (Omniscient(), "cutthroat", 100, 0.5),
+        (Search(30), "cutthroat", 300, 0.265),
     ],
 )
 def test_searching_wins(player: Player, game: str, count: int, least: float) -> None:

@@ -6,10 +6,13 @@ its seat has seen (:mod:`dominozoo.bots.deals`), finds what each of its moves is
 plays the move with the best mean: perfect-information Monte Carlo, known from Ginsberg's bridge
 player ("GIB: Imperfect information in a computationally challenging game", 2001).
 
+Where three sides or more play, the solver takes it that all others join against its seat, which
+nobody does: it gives up most hands. There deals are only played on, which wins far more.
+
 ``omniscient`` cheats: it solves the true deal. It shows how much of a game skill could decide.
 
 >>> parse_bot("search(deals=20)")
-Search(deals=20, budget=20000)
+Search(deals=20, budget=None)
 """
 
 from __future__ import annotations
@@ -44,6 +47,11 @@ TRIES: Final = 2  # deals in succession beyond the budget, after which no more a
 CLOSE: Final = 1e-3  # how much 1 of the hand's reward counts beside its share
 EQUAL: Final = 1e-9  # means that differ by less are equal
 ALL_SEEN: Final = 1_000_000  # positions that `omniscient` looks at in a move
+SOLVING: Final = 20_000  # positions looked at in a deal, if nothing else is said
+PLAYED: Final = (
+    16  # times that `omniscient` plays the true deal on where there are more than two sides
+)
+SURE: Final = 1.0 - 1e-3  # of a hand that is won whatever the others do, at least
 
 
 class Player(Protocol):
@@ -201,14 +209,22 @@ def move_values(
 
 @njit(cache=True)
 def true_values(t: Any, rules: Any, rng: Any, work: Any, ids: Any, means: Any) -> Any:
-    """As :func:`move_values` with BOTH, of the true deal alone."""
+    """As :func:`move_values` with BOTH, of the true deal alone.
+
+    With more than two sides a hand that can't be forced is played on, several times.
+    """
     count = list_legal(t, rules, ids)
     means[:count] = 0.0
+    most, times = (ALL_SEEN, 1) if rules.sides == 2 else (SOLVING, PLAYED)
     for objective in (BOTH, WIN):
-        if solve_moves(t, rules, work[0], objective, ALL_SEEN, work[3], work[4]) != UNSOLVED:
+        if solve_moves(t, rules, work[0], objective, most, work[3], work[4]) != UNSOLVED:
             add_solved(rules, objective, count, work[4], means)
-            return count
-    add_played(t, rules, rng, np.int64(BOTH), count, ids, work, means)
+            if rules.sides == 2 or means[:count].max() >= SURE:
+                return count
+            means[:count] = 0.0
+            break
+    for _ in range(times):
+        add_played(t, rules, rng, np.int64(BOTH), count, ids, work, means)
     return count
 
 
@@ -280,23 +296,27 @@ class Search:
     Attributes:
         deals: deals imagined for each decision, 1..10000.
         budget: positions with a choice looked at to solve a deal, 0..10**9; beyond it the deal is
-            played on by ``hard``; 0 solves none.
+            played on by ``hard``; 0 solves none. None takes 20,000 with two sides, else 0.
     """
 
     deals: int = 50
-    budget: int = 20_000
+    budget: int | None = None
     cheats: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """ValueError if a number is out of its range."""
         _check("deals", self.deals, DEALS)
-        _check("budget", self.budget, BUDGETS)
+        if self.budget is not None:
+            _check("budget", self.budget, BUDGETS)
 
     def choose(
         self, rules: Rules, tables: Array, packed: Array, rng: Array, where: Array
     ) -> npt.NDArray[np.int64]:
         """As :class:`Player`; ``rules`` must be a line game."""
-        return _choose(self.deals, self.budget, tables, packed, rng, where)
+        budget = self.budget
+        if budget is None:
+            budget = SOLVING if rules.sides == 2 else 0
+        return _choose(self.deals, budget, tables, packed, rng, where)
 
 
 @dataclass(frozen=True, slots=True)
