@@ -22,7 +22,6 @@ from dominozoo_training.policy.compiled import describe
 from dominozoo_training.policy.encoder import Encoder
 from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
-
 SPENT: Final = ("encoding", "policy", "tables", "critic", "update")
 
 
