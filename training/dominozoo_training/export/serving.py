@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -38,9 +39,14 @@ def http(desk: Desk, host: str, port: int, cors: Sequence[str], rate: float) -> 
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
+            listening.listen(256)  # who reads the line below may ask at once
         except OSError as error:
             raise OSError(f"--http: {host}:{port} can't be listened at: {error}") from None
         where = f"[{host}]" if ":" in host else host
         url = f"http://{where}:{listening.getsockname()[1]}"
         print(f"dominozoo: serving {', '.join(desk.bots)} at {url}", file=sys.stderr, flush=True)
-        make_server(desk, host, port, cors, rate).run(sockets=[listening])
+        server = make_server(desk, host, port, cors, rate)
+        # Uvicorn raises the signal that ended it again; the end that was asked for is no failure.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        server.run(sockets=[listening])
