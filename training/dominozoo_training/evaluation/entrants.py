@@ -5,6 +5,7 @@
 * a folder: a checkpoint, ``checkpoints/block_v0`` or ``runs/x``;
 * a file ``*.dombot``: an exported bot;
 * a file ``*.zip``: a model of Stable-Baselines3;
+* ``stdio:COMMAND``: a program that answers the bot protocol on its standard streams;
 * ``module:callable``: a function ``f(observation, mask) -> actions``, observation int16 (k, size),
   mask int8 (k, actions), actions integers (k,).
 
@@ -278,6 +279,12 @@ def _load_callable(spec: str, rules: Rules) -> Entrant:
     return Entrant(spec, act=act, mark=checksum([Path(file)]) if file else "")
 
 
+def _load_program(spec: str, rules: Rules) -> Entrant:
+    from dominozoo_training.evaluation.external import load_program
+
+    return load_program(spec, rules)
+
+
 def _is_searcher(spec: str) -> bool:
     return spec.partition("(")[0].strip() in SEARCHERS
 
@@ -288,6 +295,7 @@ def _is_folder(spec: str) -> bool:
 
 KINDS: Final[list[Kind]] = [
     Kind(f"a bot ({', '.join(BOTS)})", BOTS.__contains__, _load_scripted),
+    Kind("stdio:COMMAND", lambda spec: spec.startswith("stdio:"), _load_program),
     Kind("search(deals=50), omniscient", _is_searcher, _load_searcher),
     Kind(f"a file *{BUNDLE}", lambda spec: spec.endswith(BUNDLE), _load_bundle),
     Kind(f"a file *{MODEL} of Stable-Baselines3", lambda s: s.endswith(MODEL), _load_model),
