@@ -168,9 +168,9 @@ def read_view(
     Raises:
         ValueError: if the view can't be; the text begins with the field.
     """
-    seen = truc_seen if rules.variant.family == TRUC else line_seen
+    read = truc_seen.read_view if rules.variant.family == TRUC else line_seen.read_view
     try:
-        return seen.read_view(rules, view)
+        return read(rules, view)
     except (TypeError, OverflowError, LookupError, AttributeError) as error:
         raise ValueError(f"view: a field has the wrong type or length: {error}") from error
 

@@ -48,11 +48,17 @@ def needs(*packages: str) -> pytest.MarkDecorator:
     )
 
 
+needs_serve = pytest.mark.skipif(
+    importlib.util.find_spec("uvicorn") is None, reason="uvicorn missing: pip install '.[serve]'"
+)
+
+
 def test_every_example_is_run() -> None:
     here = Path(__file__).read_text(encoding="utf-8")
     files = [path.name for path in (ROOT / "examples").glob("*.py")]
     assert len(files) >= 5
-    assert [name for name in files if f'run("{name}"' not in here] == []
+    played = {"http_client.py"}  # with its server, below
+    assert [name for name in files if f'run("{name}"' not in here] == sorted(played)
 
 
 def test_a_loop_with_a_player_of_ones_own(tmp_path: Path) -> None:
@@ -106,3 +112,20 @@ def test_rllib(tmp_path: Path) -> None:
     assert found["against random"][0] > 42
     assert not any("Illegal" in line for line in lines)
     assert any(re.match(r"iteration 2: \d+ hands", line) for line in lines)
+
+
+@needs_serve
+def test_a_client_of_the_server(tmp_path: Path) -> None:
+    serve = [sys.executable, "-m", "dominozoo_training.cli", "serve", "block", "--http", "0"]
+    with subprocess.Popen(serve, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            line = next(line for line in iter(server.stderr.readline, "") if "serving" in line)
+            port = line.strip().rpartition(":")[2]
+            command = [sys.executable, str(ROOT / "examples" / "http_client.py"), "--port", port]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        finally:
+            server.terminate()
+    assert done.stdout.startswith("block plays block_v0")
+    assert "player_1: " in done.stdout
+    assert re.search(r"rewards: \{'player_0': -?[\d.]+", done.stdout)

@@ -22,7 +22,7 @@ from websockets.sync.client import connect
 from dominozoo.notation import new_game
 from dominozoo.rules import parse as parse_rules
 from dominozoo_training.export import server as rooms
-from dominozoo_training.export.messages import LINE_BYTES
+from dominozoo_training.export.messages import LINE_BYTES, RequestError
 from dominozoo_training.export.protocol import Desk, load_bots
 from dominozoo_training.export.schema import openapi
 
@@ -146,11 +146,11 @@ def test_the_doorman_counts_who_is_inside() -> None:
     doorman = rooms.Doorman()
     for _ in range(rooms.A_CLIENT):
         doorman.enter("a")
-    with pytest.raises(rooms.RequestError, match="at once"):
+    with pytest.raises(RequestError, match="at once"):
         doorman.enter("a")
     for k in range(rooms.IN_FLIGHT - rooms.A_CLIENT):
         doorman.enter(str(k))
-    with pytest.raises(rooms.RequestError, match="at once"):
+    with pytest.raises(RequestError, match="at once"):
         doorman.enter("b")
     doorman.leave("a")
     doorman.enter("b")

@@ -20,9 +20,18 @@ from dominozoo.line.position import (
     PHASES,
     action_of,
     board_of,
-    ends_of,
     legal_of,
     seat_or_none,
+)
+from dominozoo.line.replay import (
+    DONE,
+    ENDS_HAND,
+    HELD,
+    LAID,
+    NOT_LEGAL,
+    NOT_TO_MOVE,
+    REASONS,
+    replay,
 )
 from dominozoo.line.resume import WORD
 from dominozoo.line.setup import integer, read_list, read_opener, read_tiles, set_scores
@@ -36,6 +45,13 @@ NEEDED: Final = (
     *("seat", "turn", "phase", "hand", "sizes", "boneyard_size", "scores", "stake", "decider"),
     *("hand_number", "poser", "events"),
 )
+REFUSALS: Final = {
+    NOT_TO_MOVE: (".seat", "another seat is to move"),
+    LAID: (".tile", "is already laid"),
+    HELD: (".tile", "is in the hand"),
+    NOT_LEGAL: ("", "that move isn't legal there"),
+    ENDS_HAND: ("", "it ends the hand, so nobody is to move"),
+}
 DOUBLES: Final = frozenset(DOUBLE_OF.tolist())
 # Records whose fields NumPy looks up in C: those of the kernels' dtype take ten times as long.
 PLAIN: Final = np.dtype((np.void, TABLE))
@@ -63,7 +79,7 @@ def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
     seat = integer("seat", view["seat"], 0, rules.players - 1)
     _set_match(record, r, rules, view)
     mine = _set_deal(record, r, seat, view)
-    mine = _play_again(tables, packed, (record, r), seat, mine, view)
+    mine = _play_again(tables, packed, int(r["ends"]), seat, mine, view)
     record["hands"] = 0
     record["hands"][seat] = mine
     if not record["ply"]:
@@ -130,6 +146,8 @@ def _set_deal(record: Any, r: Any, seat: int, view: Mapping[str, Any]) -> int:
         tile = event.get("tile")
         if event.get("kind") == "play" and own:
             held += read_tiles(f"{name}.tile", [tile])
+        elif event.get("kind") == "play" and tile == "0-0" and r["no_blank"]:
+            raise ValueError(f"{name}.tile: 0-0 is not in this game's set")
         elif event.get("kind") == "draw":
             if own:
                 drawn += read_tiles(f"{name}.tile", [tile])
@@ -163,77 +181,32 @@ def _dealt(r: Any, held: list[int], drawn: list[int]) -> int:
 
 
 def _play_again(
-    tables: Array,
-    packed: Array,
-    plain: tuple[Any, Any],
-    seat: int,
-    mine: int,
-    view: Mapping[str, Any],
+    tables: Array, packed: Array, ends: int, seat: int, dealt: int, view: Mapping[str, Any]
 ) -> int:
-    """Make the moves that the events tell of; returns what the seat holds after them.
-
-    Of the others nothing is known but what they do: to lay a tile they had it, to draw or pass
-    they had none that fits.
-    """
-    record, r = plain
-    ends = int(r["ends"])
-    mask = np.zeros(ends * TILE_COUNT + 2, np.int8)
-    kept = mask_of(read_tiles("hand", view["hand"]))
-    for index, event in enumerate(view["events"]):
-        name = f"events[{index}]"
+    """Make the moves that the events tell of; returns what the seat holds after them."""
+    events = view["events"]
+    actions = np.zeros(len(events), np.int64)
+    for index, event in enumerate(events):
         try:
-            action = action_of(event, ends)
+            actions[index] = action_of(event, ends)
         except ValueError as error:
-            raise ValueError(f"{name}.{error}") from None
-        _check_turn(record, name, event["seat"])
-        plays = action < ends * TILE_COUNT
-        own = event["seat"] == seat
-        if plays:
-            _check_tile(record, r, f"{name}.tile", action % TILE_COUNT, 0 if own else kept)
-        held = mine if own else _stand_in(action % TILE_COUNT) if plays else 0
-        record["hands"][event["seat"]] = held
-        batch.mask_one(tables, packed, mask)
-        if not mask[action]:
-            raise ValueError(f"{name}.{'tile' if plays else 'kind'}: that move isn't legal there")
-        batch.apply_one(tables, packed, action)
-        if own:
-            mine = int(record["hands"][seat])
-        _check_after(record, r, name, event)
-    return mine
-
-
-def _check_turn(record: Any, name: str, seat: int) -> None:
-    """The first event says who opens, if no right to open does; then seats follow each other."""
-    turn = record["turn"] if record["ply"] else record["poser"]
-    if turn < 0:
-        record["turn"] = turn = seat
-    record["turn"] = turn
-    if turn != seat:
-        raise ValueError(f"{name}.seat: seat {turn} is to move, not {seat}")
-
-
-def _check_tile(record: Any, r: Any, name: str, tile: int, kept: int) -> None:
-    if int(record["laid"]) >> tile & 1:
-        raise ValueError(f"{name}: {NAMES[tile]} is already laid")
-    if kept >> tile & 1:
-        raise ValueError(f"{name}: {NAMES[tile]} is in the hand")
-    if tile == 0 and r["no_blank"]:
-        raise ValueError(f"{name}: 0-0 is not in this game's set")
-
-
-def _stand_in(tile: int) -> int:
-    """A hand of which the tile isn't the last: another one is beside it."""
-    return 1 << tile | (2 if tile == 0 else 1)
-
-
-def _check_after(record: Any, r: Any, name: str, event: Mapping[str, Any]) -> None:
-    sizes = record["sizes"].tolist()[: int(r["players"])]
-    if 0 in sizes or record["passes"] >= r["players"]:
-        raise ValueError(f"{name}: it ends the hand, so nobody is to move")
-    if "ends_after" in event:
-        after = ends_of(record, int(r["ends"]))
-        if event["ends_after"] != after:
-            raise ValueError(f"{name}.ends_after: the events lead to {after}")
+            raise ValueError(f"events[{index}].{error}") from None
+    seats = np.array([event["seat"] for event in events], np.int64)
+    mine, after = np.array([dealt], np.int64), np.zeros((len(events), 4), np.uint8)
+    kept = mask_of(read_tiles("hand", view["hand"]))
+    code = int(replay(tables, packed, actions, seats, seat, mine, kept, after))
+    if code != DONE:
+        index, reason = divmod(code, REASONS)
+        field, words = REFUSALS[reason]
+        tile = "" if reason not in (LAID, HELD) else f"{events[index]['tile']} "
+        raise ValueError(f"events[{index}]{field}: {tile}{words}")
+    for index, marks in enumerate(after.tolist()):
+        if "ends_after" in events[index]:
+            begun = marks[0] or ends == 4
+            right = [NUMBER_OF[mark] for mark in marks[:ends]] if begun else None
+            if events[index]["ends_after"] != right:
+                raise ValueError(f"events[{index}].ends_after: the events lead to {right}")
+    return int(mine[0])
 
 
 def _opening(r: Any, mine: int) -> int:
