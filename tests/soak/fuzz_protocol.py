@@ -27,7 +27,7 @@ from dominozoo_training.export.protocol import Desk, load_bots
 
 BOTS: Final = ("block", "truc(max_redeals=2)")  # who plays them ships
 GAMES: Final = ("block", "draw", "cutthroat", "french", "truc(max_redeals=2)")
-ODD: Final = (
+ODD: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, -1, 1, 3, 255, 2**31, 2**63, 2**64, 1e308, -0.0, 0.5, "", "6-6", "0-0"),
     *("7-7", "play", "draw", "\ud800", "\x00", "é" * 50, [], {}, [[]], [None], {"id": {}}),
 )

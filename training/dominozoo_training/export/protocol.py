@@ -6,6 +6,7 @@ reconnecting and several servers need nothing else. No request opens a file or c
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import re
@@ -341,22 +342,24 @@ def think(
 ) -> tuple[Array, float | None] | None:
     """Probabilities (1, actions) and the value if it is asked for; None if the time is over.
 
-    A forced move needs no thought. In a process's main thread the bot is interrupted in time,
-    elsewhere an answer that comes too late isn't used.
+    A forced move needs no thought. In a process's main thread other bots than bundles, whose size
+    bounds their time, are interrupted; wherever an answer comes too late it isn't used.
     """
     limit = ask.time_ms / 1000
     left = limit - (time.perf_counter() - start)
     if left <= 0:
         return None
     found: tuple[Array, float | None]
+    patience = None if isinstance(bot, Bot) else left  # the timer's system calls take their time
     try:
         if ask.value:
-            chances, worth = within(left, lambda: bot.evaluate(observation[None], mask[None]))
+            chances, worth = within(patience, lambda: bot.evaluate(observation[None], mask[None]))
             found = chances, float(worth[0])
         elif np.count_nonzero(mask) == 1:
             found = mask[None].astype(np.float32), None
         else:
-            found = within(left, lambda: bot.probabilities(observation[None], mask[None])), None
+            chances = within(patience, lambda: bot.probabilities(observation[None], mask[None]))
+            found = chances, None
     except LateError:
         return None
     return found if time.perf_counter() - start <= limit else None
@@ -382,9 +385,15 @@ def rules_of_view(view: dict[str, Any]) -> Rules:
         name = "rules" if isinstance(game, str) else "game"
         raise RequestError("bad_view", f"view.{name}: is missing or of the wrong type", name)
     try:
-        return make_rules(game, **options)
+        return _rules(game, tuple((name, type(v), v) for name, v in options.items()))
     except (RulesError, TypeError) as error:
         raise RequestError("bad_view", f"view.rules: {error}", "rules") from None
+
+
+@functools.lru_cache(256)
+def _rules(game: str, options: tuple[tuple[str, type, Any], ...]) -> Rules:
+    """Rules by their options; the types are there because 1, 1.0 and True are equal."""
+    return make_rules(game, **{name: value for name, _, value in options})
 
 
 def read(rules: Rules, view: dict[str, Any]) -> tuple[Array, Array]:

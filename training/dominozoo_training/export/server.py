@@ -56,7 +56,7 @@ class Doorman:
         """Count a request in; RequestError if there are too many."""
         if self.inside.total() >= IN_FLIGHT or self.inside[who] >= A_CLIENT:
             raise RequestError("overloaded", "too many requests at once: try again later")
-        if self.rate and not self._take(who):
+        if self.rate and not self.take(who):
             raise RequestError("overloaded", f"more than {self.rate:g} requests a second")
         self.inside[who] += 1
 
@@ -66,7 +66,8 @@ class Doorman:
         if not self.inside[who]:
             del self.inside[who]
 
-    def _take(self, who: str) -> bool:
+    def take(self, who: str) -> bool:
+        """Whether an address may make a request more at its rate; counts it."""
         now = time.monotonic()
         left, then = self.buckets.pop(who, (2 * self.rate, now))
         left = min(2 * self.rate, left + (now - then) * self.rate)
@@ -153,7 +154,8 @@ class Rooms:
         except RequestError as error:
             return respond(error_answer(error))
         try:
-            body = await asyncio.wait_for(read_body(request), STALL)
+            async with asyncio.timeout(STALL):
+                body = await read_body(request)
             return respond(self.desk.answer(body, op))
         except TimeoutError:
             late = RequestError("late", f"the request took more than {STALL:g} s to arrive")
@@ -180,10 +182,11 @@ class Rooms:
 
     async def _answer_all(self, socket: WebSocket, who: str) -> None:
         while True:
-            message = await asyncio.wait_for(socket.receive(), IDLE)
+            async with asyncio.timeout(IDLE):
+                message = await socket.receive()
             if message["type"] != "websocket.receive":
                 return
-            if self.doorman.rate and not self.doorman._take(who):
+            if self.doorman.rate and not self.doorman.take(who):
                 answer: Answer = error_answer(RequestError("overloaded", "too many requests"))
             else:
                 text = message.get("text") or message.get("bytes") or b""
