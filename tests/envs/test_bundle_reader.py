@@ -316,7 +316,7 @@ def test_a_mask_that_does_not_fit_the_observation_does_no_harm(bot: Bot) -> None
 
 @pytest.mark.parametrize("path", [5, True, None, 0.5, b"block"])
 def test_what_is_no_path_is_not_opened(path: Any) -> None:
-    with pytest.raises(TypeError, match=r"load_bot takes .*\(block\) or the path .*, not "):
+    with pytest.raises(TypeError, match=r"load_bot takes .*\(block, .*\) or the path .*, not "):
         load_bot(path)
     with pytest.raises(TypeError, match="a bundle's path must be a text or a path, not "):
         reader.read_bundle(path)

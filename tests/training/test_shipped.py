@@ -16,8 +16,8 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 BUNDLES = sorted(SHIPPED.glob("*.dombot"))
 
 
-def test_block_and_le_truc_ship_a_bot() -> None:
-    assert {"block_v0", "truc_v0"} <= {path.stem for path in BUNDLES}
+def test_games_that_ship_a_bot() -> None:
+    assert {"block_v0", "chiva_v0", "partnership_v0", "truc_v0"} == {path.stem for path in BUNDLES}
 
 
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
