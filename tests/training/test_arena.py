@@ -454,15 +454,19 @@ def test_the_list_tells_how_each_bot_plays_in_both_families() -> None:
 def test_an_empty_cache_of_kernels_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def told(cache: Any) -> str:
-        monkeypatch.setattr(batch, "step_tables", SimpleNamespace(_cache=cache))
-        say_if_compiling()
+    def told(cache: Any, search: str | None = None) -> str:
+        kernel = SimpleNamespace(_cache=cache, __name__="step_tables")
+        monkeypatch.setattr(batch, "step_tables", kernel)
+        say_if_compiling(search and SimpleNamespace(_cache=cache, __name__=search))
         return capsys.readouterr().err
 
     empty = SimpleNamespace(cache_path=str(tmp_path))
     assert told(empty) == "dominozoo: compiling the kernels, once; this takes a while\n"
     (tmp_path / "batch.step_tables-1.py311.nbi").touch()
     assert told(empty) == ""
+    assert "that search, once" in told(empty, "choose_tables")
+    (tmp_path / "search.choose_tables-1.py311.nbi").touch()
+    assert told(empty, "choose_tables") == ""
     assert "NUMBA_CACHE_DIR" in told(SimpleNamespace(cache_path=None))
     monkeypatch.setattr(batch, "step_tables", print)  # as without the compiler
     say_if_compiling()

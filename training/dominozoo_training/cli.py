@@ -7,8 +7,6 @@ torch.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from dominozoo_training import remedy
+from dominozoo_training.files import check_writable, write_file, writing
 
 BAD_INPUT: Final = 2
 CTRL_C: Final = 130
@@ -85,57 +84,37 @@ def ended_by_hand(kept: Callable[[], str]) -> Iterator[None]:
 
 
 def write_json(path: str, value: Any) -> None:
-    """Write JSON to a file, whole or not at all; "-" prints it."""
+    """Write JSON to the file of ``--json``, whole or not at all; "-" prints it."""
     text = json.dumps(value, indent=1) + "\n"
     if path == "-":
         typer.echo(text, nl=False)
         return
-    target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with writing("json", path):
+        write_file(Path(path), text.encode())
 
 
-def check_writable(path: str, what: str = "json") -> None:
-    """Refuse an output file that could not be written, before anything is computed.
+def say_if_compiling(search: Any = None) -> None:
+    """Say on stderr why the first start takes so long, if a kernel that is needed isn't at hand.
 
     Args:
-        path: the file; "-" prints.
-        what: the option that names it.
-
-    Raises:
-        OSError: naming the folder.
+        search: a kernel that brings the solver, a minute's worth of others; None = none is needed.
     """
-    folder = Path(path).parent
-    if path == "-":
-        return
-    if not folder.is_dir():
-        raise FileNotFoundError(f"{what}: the folder {folder} does not exist; make it first")
-    if Path(path).is_dir() or not os.access(folder, os.W_OK):
-        raise PermissionError(f"{what}: {path} can't be written; name a file in a writable folder")
-
-
-def say_if_compiling() -> None:
-    """Say on stderr why the first start takes so long, if no compiled kernel is at hand."""
     from dominozoo.line.batch import step_tables
 
     cache = getattr(step_tables, "_cache", None)
     if cache is None:  # plain Python
         return
-    folder = cache.cache_path
-    if folder is None:
-        where = "name a writable folder in NUMBA_CACHE_DIR to keep them"
-    elif any(Path(folder).glob("*.nbi")):
-        return
-    else:
-        where = "once; this takes a while"
-    say(f"compiling the kernels, {where}")
+    if cache.cache_path is None:
+        say("compiling the kernels, name a writable folder in NUMBA_CACHE_DIR to keep them")
+    elif not is_kept(step_tables):
+        say("compiling the kernels, once; this takes a while")
+    elif search is not None and not is_kept(search):
+        say("compiling the kernels that search, once; this takes a minute or two")
+
+
+def is_kept(kernel: Any) -> bool:
+    """True if a compiled kernel was kept earlier."""
+    return any(Path(kernel._cache.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
 
 
 @app.command("list")
@@ -214,6 +193,7 @@ def arena(
     ] = None,
 ) -> None:
     """Judge players against each other: duplicate deals, seats rotated, 95 % intervals."""
+    from dominozoo.bots.search import kernel_of
     from dominozoo.rules import RulesError
     from dominozoo_training.bench import machine
     from dominozoo_training.evaluation import command
@@ -221,7 +201,10 @@ def arena(
     from dominozoo_training.evaluation.entrants import EntrantError, split_players
     from dominozoo_training.evaluation.setting import ArenaError, make_setting
 
-    with refusing(RulesError, ArenaError, EntrantError, OSError, ImportError):
+    with (
+        refusing(RulesError, ArenaError, EntrantError, OSError, ImportError),
+        ended_by_hand(lambda: command.kept(out)),
+    ):
         setting = make_setting(game, deals, seed, unit, opening)
         entrants = command.load(split_players(players), setting)
         conduct = Conduct(strict, move_time, style)
@@ -233,15 +216,15 @@ def arena(
         if html is not None:
             check_writable(str(html), "html")
         command.check_pictures(html, plots)
-        say_if_compiling()
-        with ended_by_hand(lambda: command.kept(out)):
-            outcome = command.play(plan, entrants, processes, out)
+        searching = any(entrant.choose for entrant in entrants)
+        say_if_compiling(kernel_of(setting.rules) if searching else None)
+        outcome = command.play(plan, entrants, processes, out)
         result = command.told(outcome, machine(), say)
-        command.write_pictures(html, plots, result, entrants)
+        if json_file != "-":  # first: a disk that is full takes nothing from what was played
+            command.show(outcome, result)
         if json_file is not None:
             write_json(json_file, result)
-    if json_file != "-":
-        command.show(outcome, result)
+        command.write_pictures(html, plots, result, entrants)
 
 
 @app.command()
@@ -274,18 +257,20 @@ def review(
     from rich.console import Console
 
     from dominozoo_training.evaluation import review_command as command
+    from dominozoo_training.evaluation.review import value_line
 
     with refusing(ValueError, OSError, ImportError):
         if json_file is not None:
             check_writable(json_file)
         if html is not None:
             check_writable(str(html), "html")
-        say_if_compiling()
+        say_if_compiling(value_line)
         with ended_by_hand(lambda: "nothing is kept"):
             played, shown = command.gather(games, players, hands, seed, html is not None)
             judged = command.judge_all(played, deals, budget, objective, seed)
         if html is not None and shown is not None:
-            command.write_page(html, judged, shown)
+            with writing("html", html):
+                command.write_page(html, judged, shown)
         if json_file is not None:
             write_json(json_file, judged.as_json(every=shown is not None or hands is None))
     if json_file != "-":
@@ -363,7 +348,8 @@ def curves(
             drawing.check_picture(out)
         found = [drawing.load_curve(run, opponent, x) for run in runs]
         if out is not None:
-            drawing.write_picture(out, found, opponent, x)
+            with writing("out", out):
+                drawing.write_picture(out, found, opponent, x)
         if json_file is not None:
             told = [curve.as_json() for curve in found]
             write_json(json_file, {"opponent": opponent, "runs": told})

@@ -365,6 +365,15 @@ def _players_of(rules: Rules | None) -> tuple[Any, Any]:
     return truc_search.TrucSearch, truc_search.TrucOmniscient
 
 
+def kernel_of(rules: Rules) -> Any:
+    """The compiled function behind a game's searching players."""
+    if rules.variant.family != TRUC:
+        return choose_tables
+    from dominozoo.bots import truc_search
+
+    return truc_search.search_tables
+
+
 def _read_options(name: str, inside: str) -> dict[str, int]:
     """What stands in the brackets, checked."""
     known = tuple(RANGES) if name == "search" else ()
