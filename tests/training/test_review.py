@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dominozoo import block_v0, truc_v0
+from dominozoo import block_v0, french_v0, truc_v0
 from dominozoo.notation import replay, write_record
 from dominozoo.rules import parse
 from dominozoo_training.cli import app
 from dominozoo_training.evaluation.entrants import load_entrant, scripted
 from dominozoo_training.evaluation.review import judge, mean_by_group
+from dominozoo_training.evaluation.review_command import prepare
 from dominozoo_training.evaluation.review_games import (
     ReviewError,
     from_games,
@@ -23,6 +24,8 @@ from dominozoo_training.evaluation.review_games import (
     read_games,
     retrace,
 )
+from dominozoo_training.evaluation.review_opinions import expected
+from dominozoo_training.evaluation.review_page import write_page
 
 RUN = CliRunner()
 HARD, RANDOM = scripted("hard"), scripted("random")
@@ -108,7 +111,8 @@ def test_records_are_read_several_a_file_and_over_several_hands(
     assert games[1].actions() == replay(lines[1]).actions()
     played = from_games(games, [HARD])
     assert played.tables["hand_number"].max() > 1
-    assert played.names == ["hard"]
+    assert played.names == [f"seat {seat}" for seat in range(2)]
+    assert played.asked == ["hard"] * 2  # one name for all seats is repeated
     choices = [action for game in games for _, action in retrace(game)]
     assert played.action.tolist() == choices
     review = judge(played, deals=3)
@@ -142,7 +146,7 @@ def test_command_prints_and_writes(tmp_path: Path) -> None:
     )
     write_record(tmp_path / "one.jsonl", record(block_v0, 4, 30))
     told = RUN.invoke(app, ["review", str(tmp_path / "one.jsonl"), "--deals", "3", "--json", "-"])
-    assert [p["name"] for p in json.loads(told.output)["players"]] == ["player_0", "player_1"]
+    assert [p["name"] for p in json.loads(told.output)["players"]] == ["seat 0", "seat 1"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["one.jsonl", "page.html", "result.json"]
 
 
@@ -152,6 +156,9 @@ def test_command_prints_and_writes(tmp_path: Path) -> None:
         (["blok"], "did you mean 'block'"),
         (["gone.jsonl"], "no file gone.jsonl"),
         (["block", "gone.jsonl"], "no file block"),
+        (["tests"], "tests is a folder; name the files in it"),
+        (["block", "tests"], "no file block"),
+        (["README.md", "tests"], "tests is a folder; name the files in it"),
         (["block", "--games", "0"], "games: must be at least 1"),
         (["block", "--games", "2", "--html", "x.html"], "html: a page shows one game"),
         (["block", "--games", "1", "--deals", "0"], "deals: must be an integer in 1..10000"),
@@ -176,3 +183,83 @@ def test_a_record_that_lies_is_refused_with_file_and_line(tmp_path: Path) -> Non
     (tmp_path / "empty.jsonl").write_text("")
     with pytest.raises(ReviewError, match="holds no game"):
         read_games([tmp_path / "empty.jsonl"])
+    (tmp_path / "bytes.jsonl").write_bytes(b'{"kind":\xff}')
+    with pytest.raises(ReviewError, match=r"bytes\.jsonl: is no game record: byte 9 is no UTF-8"):
+        read_games([tmp_path / "bytes.jsonl"])
+    with pytest.raises(ReviewError, match="is a folder"):
+        read_games([tmp_path])
+
+
+def test_the_moves_of_a_record_are_its_seats_and_opinions_are_told_apart(tmp_path: Path) -> None:
+    game = replay(record(block_v0, 4, 30))
+    asked = [HARD, load_entrant("checkpoints/block_v0", parse("block"))]
+    review, nobody = judge(from_games([game], asked), deals=3), judge(from_games([game]), deals=3)
+    data = review.as_json(every=True)
+    assert data["players"] == nobody.as_json(every=True)["players"]
+    assert [p["name"] for p in data["players"]] == ["seat 0", "seat 1"]
+    assert data["asked"] == ["hard", "checkpoints/block_v0"]
+    for decision in data["decisions"]:
+        assert decision["player"] == f"seat {decision['seat']}"
+        assert decision["opinion"]["of"] == data["asked"][decision["seat"]]
+        assert decision["opinion"]["id"] in [move["id"] for move in decision["moves"]]
+        if decision["seat"] == 1:  # a policy's opinion is its likeliest move
+            best = max(decision["moves"], key=lambda move: float(move["probability"]))
+            assert decision["opinion"]["id"] == best["id"]
+    assert nobody.decision(0)["opinion"] is None
+    write_page(tmp_path / "page.html", review, game)
+    text = (tmp_path / "page.html").read_text()
+    told = text.replace("Opinion of hard: ", "").replace("Opinion of block_v0: ", "")
+    assert "hard" not in told.replace("played on by hard", "")
+    assert "block_v0" not in told.replace("chance by block_v0", "")
+    assert "It expects " in text
+    assert "at end" not in text
+    words = ["review", str(tmp_path / "one.jsonl"), "--deals", "2", "--players", "hard"]
+    write_record(tmp_path / "one.jsonl", record(block_v0, 4, 30))
+    shown = RUN.invoke(app, words).output
+    assert "opinion of" in shown
+    assert "hard: " in shown
+    rows = [line for line in shown.splitlines() if " seat 0 " in line]
+    assert rows
+    assert not any(line.startswith("│ hard") for line in shown.splitlines())
+
+
+def test_what_a_policy_expects_is_told_in_the_unit_of_the_values() -> None:
+    assert expected(parse("block"), "points", 0.25) == (25.0, "points")
+    assert expected(parse("partnership"), "points", 1.5) == (1.5, "points")
+    assert expected(parse("block"), "win", 0.5) == (0.75, "share of the hand")
+    assert expected(parse("chiva(players=3)"), "win", -0.5) == (0.0, "share of the hand")
+    assert expected(parse("truc"), "match", 1.0) == (1.0, "share of the match")
+    assert expected(parse("french"), "win", 0.5)[0] == 0.5  # losers' shares differ there
+
+
+def test_arms_and_sides_are_named_as_in_the_picture(tmp_path: Path) -> None:
+    for module, told, never in ((french_v0, "on arm 2", " left<"), (block_v0, " left<", "arm")):
+        game = replay(record(module, 4, 40))
+        write_page(tmp_path / "page.html", judge(from_games([game]), 2, 500), game)
+        tables = (tmp_path / "page.html").read_text().split("<table>")
+        cells = "".join(part.split("</table>")[0] for part in tables)
+        assert told in cells
+        assert never not in cells
+
+
+def test_a_record_that_stops_in_mid_hand_is_reviewed_with_a_note(tmp_path: Path) -> None:
+    write_record(tmp_path / "cut.jsonl", record(block_v0, 1, 9))
+    page = tmp_path / "page.html"
+    words = ["review", str(tmp_path / "cut.jsonl"), "--deals", "2", "--html", str(page)]
+    told = RUN.invoke(app, words)
+    assert told.exit_code == 0, told.output
+    for text in (told.output, page.read_text()):
+        assert "stops in mid-hand: game 1, hand 1." in text
+    assert from_games(read_games([tmp_path / "cut.jsonl"])).unfinished == [(0, 1)]
+    whole = from_games([game_of(play_hands(parse("block"), [HARD], hands=1, seed=5))])
+    assert whole.unfinished == []
+
+
+def test_options_are_checked_before_anything_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiling(*_: object) -> None:
+        raise AssertionError("too late")
+
+    monkeypatch.setattr("dominozoo_training.cli.say_if_compiling", compiling)
+    for words in (["--games", "20", "--html", "x.html"], ["--deals", "0"], ["--players", "hart"]):
+        assert RUN.invoke(app, ["review", "block", *words]).exit_code == 2
+    assert prepare(["block"], None, 1, page=True).hands == 1

@@ -236,7 +236,8 @@ def review(
     players: Annotated[
         str | None,
         typer.Option(
-            help="One a seat, with commas; fewer are repeated. Default: hard, with files none."
+            help="One a seat, with commas; fewer are repeated. Default: hard. "
+            "With files: whose opinion is asked, default none."
         ),
     ] = None,
     hands: Annotated[
@@ -264,9 +265,11 @@ def review(
             check_writable(json_file)
         if html is not None:
             check_writable(str(html), "html")
+        wanted = command.prepare(games, players, hands, html is not None)
+        command.check_numbers(deals, budget, objective)
         say_if_compiling(value_line)
         with ended_by_hand(lambda: "nothing is kept"):
-            played, shown = command.gather(games, players, hands, seed, html is not None)
+            played, shown = command.gather(wanted, seed)
             judged = command.judge_all(played, deals, budget, objective, seed)
         if html is not None and shown is not None:
             with writing("html", html):

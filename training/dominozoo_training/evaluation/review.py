@@ -29,12 +29,18 @@ from dominozoo.bits import row_of
 from dominozoo.bots import search, seed_bots, solver, truc_search
 from dominozoo.compiler import njit
 from dominozoo.line.position import legal_of as line_moves
-from dominozoo.line.score import WINS
 from dominozoo.rules import TRUC, Rules, pack_line
 from dominozoo.tables import FAMILIES, split_seed
 from dominozoo.truc.position import legal_of as truc_moves
 from dominozoo_training.evaluation.intervals import student
 from dominozoo_training.evaluation.review_games import Played, ReviewError, hands_of
+from dominozoo_training.evaluation.review_opinions import (
+    expectation,
+    opinions,
+    scale_of,
+    unit_of,
+    would_play,
+)
 
 Array = npt.NDArray[Any]
 Json = dict[str, Any]
@@ -42,7 +48,6 @@ Progress = Callable[[int, int], None]
 
 OBJECTIVES: Final = ("points", "win")
 CHUNK: Final = 32  # decisions valued between two reports
-ROWS: Final = 4096  # positions of which a policy is asked at a time
 COSTLIEST: Final = 10
 EQUAL: Final = 1e-9
 VALUES: Final = 0x5EA7_0002  # keeps the streams of the imagined deals from the bots'
@@ -80,8 +85,9 @@ class Review:
         counts: int64 (k,), legal moves.
         ids: int64 (k, most), their action ids.
         values: float64 (k, most), their mean values.
-        chances: float64 (k, most), what the player's policy gives them, NaN where it has none.
-        worth: float64 (k,), the hand's value in the policy's eyes, NaN where it has none.
+        chances: float64 (k, most), what the policy asked gives them, NaN where there is none.
+        worth: float64 (k,), what that policy expects, as it says it, NaN where it says nothing.
+        advice: int64 (k,), what those asked about a record would play, None if nobody was.
         losses: float64 (k,), what each move played has lost against the best, at least 0.
     """
 
@@ -93,6 +99,7 @@ class Review:
     values: npt.NDArray[np.float64]
     chances: npt.NDArray[np.float64]
     worth: npt.NDArray[np.float64]
+    advice: npt.NDArray[np.int64] | None = None
     losses: npt.NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -130,14 +137,20 @@ class Review:
             move["value"] = float(self.values[k, j])
             move["probability"] = None if math.isnan(chance) else chance
             move["played"] = bool(self.ids[k, j] == self.played.action[k])
-        worth = float(self.worth[k])
+        asked = self.played.asked
+        opinion: Json | None = None
+        if asked is not None and self.advice is not None:
+            opinion = {"of": asked[int(self.played.player[k])], "id": int(self.advice[k])}
+        worth, unit = expectation(self.played, k, float(self.worth[k]))
         return {
             "game": int(self.played.game[k]),
             "hand": int(record["hand_number"]),
             "seat": int(record["turn"]),
             "player": self.played.names[int(self.played.player[k])],
             "loss": float(self.losses[k]),
-            "policy_value": None if math.isnan(worth) else worth,
+            "opinion": opinion,
+            "policy_value": worth,
+            "policy_unit": unit,
             "moves": sorted(moves, key=lambda move: (-move["value"], move["id"])),
         }
 
@@ -150,6 +163,8 @@ class Review:
             "deals": self.deals,
             "seed": self.played.seed,
             "hands": len(np.unique(hands_of(self.played))),
+            "unfinished": [{"game": game, "hand": hand} for game, hand in self.played.unfinished],
+            "asked": self.played.asked,
             "players": [
                 {
                     "name": line.name,
@@ -166,19 +181,6 @@ class Review:
         if every:
             result["decisions"] = [self.decision(k) for k in range(len(self.counts))]
         return result
-
-
-def unit_of(rules: Rules, objective: str) -> str:
-    """What values are counted in."""
-    if objective == "win":
-        return "share of the hand"
-    return "penalty points" if rules.value("scoring", "") == "penalties" else "points"
-
-
-def scale_of(rules: Rules, objective: str) -> float:
-    """By what rewards are multiplied to make points."""
-    wins = rules.variant.family != TRUC and pack_line(rules)[0]["scoring"] == WINS
-    return 1.0 if objective == "win" or wins else float(rules.target)
 
 
 def move_words(rules: Rules, ids: Array) -> list[Json]:
@@ -264,6 +266,20 @@ def value_truc(
         )
 
 
+def check_numbers(deals: int, budget: int, objective: str) -> None:
+    """ReviewError unless :func:`judge` takes these."""
+    if objective not in OBJECTIVES:
+        raise ReviewError(f"objective: must be {' or '.join(OBJECTIVES)}, not {objective!r}")
+    for name, value, allowed in (
+        ("deals", deals, search.DEALS),
+        ("budget", budget, search.BUDGETS),
+    ):
+        if value not in allowed:
+            raise ReviewError(
+                f"{name}: must be an integer in {allowed.start}..{allowed.stop - 1}, not {value}"
+            )
+
+
 def judge(
     played: Played,
     deals: int = 50,
@@ -285,16 +301,7 @@ def judge(
     Raises:
         ReviewError: a number out of range, or no such objective.
     """
-    if objective not in OBJECTIVES:
-        raise ReviewError(f"objective: must be {' or '.join(OBJECTIVES)}, not {objective!r}")
-    for name, value, allowed in (
-        ("deals", deals, search.DEALS),
-        ("budget", budget, search.BUDGETS),
-    ):
-        if value not in allowed:
-            raise ReviewError(
-                f"{name}: must be an integer in {allowed.start}..{allowed.stop - 1}, not {value}"
-            )
+    check_numbers(deals, budget, objective)
     truc = played.rules.variant.family == TRUC
     if truc:
         kernel, work = value_truc, truc_search.make_work()
@@ -318,28 +325,5 @@ def judge(
     most = int(counts.max(initial=1))
     values = values[:, :most] * scale_of(played.rules, objective)
     chances, worth = opinions(played, counts, ids[:, :most])
-    return Review(played, deals, objective, counts, ids[:, :most], values, chances, worth)
-
-
-def opinions(
-    played: Played, counts: Array, ids: Array
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """What the players' policies give the moves, and the hand: NaN where they have no opinion."""
-    chances, worth = np.full(ids.shape, np.nan), np.full(len(ids), np.nan)
-    family = FAMILIES[played.rules.variant.family]
-    for number, entrant in enumerate(played.entrants or ()):
-        if entrant.policy is None:
-            continue
-        mine = np.flatnonzero(played.player == number)
-        for first in range(0, len(mine), ROWS):
-            rows = mine[first : first + ROWS]
-            observation = np.zeros((len(rows), family.layout.size), np.int16)
-            mask = np.zeros((len(rows), family.num_actions(played.rules)), np.int8)
-            turn = np.zeros(len(rows), np.int8)
-            family.batch.observe_tables(played.tables[rows], played.packed, observation, mask, turn)
-            found = np.asarray(entrant.policy.probabilities(observation, mask), np.float64)
-            chances[rows] = np.take_along_axis(found, ids[rows], axis=1)
-            if hasattr(entrant.policy, "value"):
-                worth[rows] = entrant.policy.value(observation)
-    chances[np.arange(ids.shape[1]) >= counts[:, None]] = np.nan
-    return chances, worth
+    advice = would_play(played, seed)
+    return Review(played, deals, objective, counts, ids[:, :most], values, chances, worth, advice)

@@ -6,7 +6,7 @@ Kept of each decision with a choice: the table before it, whose it was and what 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +29,30 @@ class ReviewError(ValueError):
     """A review that can't be made; the text begins with the field."""
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A game in a file: its lines, and how many stand before them."""
+
+    file: Path
+    first: int
+    lines: list[Json]
+
+
 @dataclass(slots=True)
 class Played:
     """Decisions with a choice, in the order in which they were made in each game.
 
     Attributes:
         rules: the game.
-        names: of the players, by number.
-        entrants: the players, None where only their moves are known.
+        names: of who moved, by number; seats where games were read.
+        entrants: the players by number; where games were read whose opinion is asked there, None:
+            nobody's.
         tables: the table records before the moves, (k,).
         game: int64 (k,), number of the game.
         player: int64 (k,), number of the player who decided.
         action: int64 (k,), the move played.
         seed: of deals and bots, None for games that were read.
+        unfinished: (game, hand) where a record stops in mid-hand.
     """
 
     rules: Rules
@@ -52,6 +63,19 @@ class Played:
     player: npt.NDArray[np.int64]
     action: npt.NDArray[np.int64]
     seed: int | None = None
+    unfinished: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def read(self) -> bool:
+        """Whether the games were read: others than ``entrants`` have moved."""
+        return self.seed is None
+
+    @property
+    def asked(self) -> list[str] | None:
+        """Whose opinion is asked about each seat of a record; None: nobody's."""
+        if not self.read or self.entrants is None:
+            return None
+        return [entrant.label for entrant in self.entrants]
 
     @property
     def packed(self) -> Array:
@@ -79,8 +103,7 @@ def play_hands(rules: Rules, entrants: Sequence[Entrant], hands: int, seed: int)
         ArenaError, EntrantError: a player failed.
     """
     check_players(rules, entrants)
-    if hands < 1:
-        raise ReviewError(f"games: must be at least 1, not {hands}")
+    check_hands(hands)
     tables = Tables(rules, hands, seed=seed)
     records, packed = tables.records, tables.packed
     rng = np.zeros((hands, 4), np.uint32)
@@ -99,7 +122,7 @@ def play_hands(rules: Rules, entrants: Sequence[Entrant], hands: int, seed: int)
             break
         who = seats[waiting, records["turn"][waiting]]
         actions[:] = -1
-        actions[waiting] = _moves(desk, records, seats, rng, waiting, who)
+        actions[waiting] = moves_at(desk, records, seats, rng, waiting, who)
         parts.append((waiting, who, copied(records[waiting]), actions[waiting].copy()))
     game, player, before, action = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(game, kind="stable")
@@ -114,7 +137,15 @@ def check_players(rules: Rules, entrants: Sequence[Entrant]) -> None:
         raise ReviewError(f"players: {rules} has {rules.players} seats, not {len(entrants)}")
 
 
-def _moves(desk: Desk, records: Array, seats: Array, rng: Array, waiting: Array, who: Array) -> Any:
+def check_hands(hands: int) -> None:
+    """ReviewError unless there is a hand to play."""
+    if hands < 1:
+        raise ReviewError(f"games: must be at least 1, not {hands}")
+
+
+def moves_at(
+    desk: Desk, records: Array, seats: Array, rng: Array, waiting: Array, who: Array
+) -> Any:
     """The moves at the tables that wait, scripted bots' by their kernel."""
     codes = np.array([player.code for player in desk.players], np.int8)
     actions = np.zeros(len(records), np.int64)
@@ -138,35 +169,66 @@ def split_records(lines: Sequence[Json]) -> list[list[Json]]:
     return games
 
 
-def read_games(files: Sequence[Path]) -> list[Game]:
-    """Read game records and play them again; a file may hold several, one after the other.
+def read_records(files: Sequence[Path]) -> list[Record]:
+    """Read game records, not yet played; a file may hold several, one after the other.
 
     Raises:
-        ReviewError: a file that isn't there, holds no game, or says otherwise than its moves; the
-            text names file and line.
+        ReviewError: a file that isn't there, or is no game record; the text names file and line.
     """
-    games: list[Game] = []
+    records: list[Record] = []
     for file in files:
         first = 0
-        try:
-            for lines in split_records(read_record(file)):
-                games.append(replay(lines))
-                first += len(lines)
-        except (ValueError, OSError) as error:
-            after = f" (game from line {first + 1})" if first else ""
-            told = f"{file}: there is no such file" if isinstance(error, FileNotFoundError) else ""
-            raise ReviewError(told or f"{file}{after}: {error}") from None
-    if not games:
+        for lines in split_records(_lines_of(file)):
+            records.append(Record(file, first, lines))
+            first += len(lines)
+    if not records:
         raise ReviewError(f"{', '.join(map(str, files))}: holds no game")
+    return records
+
+
+def _lines_of(file: Path) -> list[Json]:
+    try:
+        return read_record(file)
+    except FileNotFoundError:
+        raise ReviewError(f"{file}: there is no such file") from None
+    except IsADirectoryError:
+        raise ReviewError(f"{file}: is a folder; name the files in it") from None
+    except UnicodeDecodeError as error:
+        text = f"{file}: is no game record: byte {error.start + 1} is no UTF-8"
+        raise ReviewError(text) from None
+    except OSError as error:
+        raise ReviewError(f"{file}: can't be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ReviewError(f"{file}: {error}") from None
+
+
+def play_again(records: Sequence[Record]) -> list[Game]:
+    """Play records again.
+
+    Raises:
+        ReviewError: one says otherwise than its moves; the text names file and line.
+    """
+    games: list[Game] = []
+    for record in records:
+        try:
+            games.append(replay(record.lines))
+        except ValueError as error:
+            after = f" (game from line {record.first + 1})" if record.first else ""
+            raise ReviewError(f"{record.file}{after}: {error}") from None
     return games
+
+
+def read_games(files: Sequence[Path]) -> list[Game]:
+    """Read game records and play them again: :func:`read_records`, :func:`play_again`."""
+    return play_again(read_records(files))
 
 
 def from_games(games: Sequence[Game], entrants: Sequence[Entrant] | None = None) -> Played:
     """The decisions of games that were played.
 
     Args:
-        games: tables at their end, of one game.
-        entrants: whose opinion is asked at each seat, one a seat or fewer; None: nobody's.
+        games: tables where their records end, of one game.
+        entrants: whose opinion is asked, one a seat, or fewer: they are repeated; None: nobody's.
 
     Raises:
         ReviewError: games that differ, more players than seats, or no decision at all.
@@ -179,17 +241,29 @@ def from_games(games: Sequence[Game], entrants: Sequence[Entrant] | None = None)
         check_players(rules, entrants)
     rows: list[tuple[int, int, int]] = []
     tables: list[Array] = []
-    players = rules.players if entrants is None else len(entrants)
     for number, game in enumerate(games):
         for twin, action in retrace(game):
             tables.append(copied(twin.tables))
-            rows.append((number, int(twin.tables[0]["turn"]) % players, action))
+            rows.append((number, int(twin.tables[0]["turn"]), action))
     if not rows:
         raise ReviewError("games: nobody ever had a choice")
     numbers, who, actions = (np.array(column, np.int64) for column in zip(*rows, strict=True))
-    names = [e.label for e in entrants] if entrants else [f"player_{k}" for k in range(players)]
-    kept = None if entrants is None else list(entrants)
-    return Played(rules, names, kept, np.concatenate(tables), numbers, who, actions)
+    seats = range(rules.players)
+    asked = [entrants[k % len(entrants)] for k in seats] if entrants else None
+    names, ends = [f"seat {k}" for k in seats], _unfinished(games)
+    return Played(
+        *(rules, names, asked, np.concatenate(tables), numbers, who, actions), unfinished=ends
+    )
+
+
+def _unfinished(games: Sequence[Game]) -> list[tuple[int, int]]:
+    """(game, hand) where a record stops in mid-hand."""
+    ends = [(number, game.position()) for number, game in enumerate(games)]
+    return [
+        (number, int(table["hand_number"]))
+        for number, table in ends
+        if table["turn"] is not None and table["events"]
+    ]
 
 
 def retrace(game: Game) -> Iterator[tuple[Any, int]]:

@@ -12,10 +12,12 @@ from rich.table import Table
 
 from dominozoo.notation import Game
 from dominozoo.render.svg import draw_svg
+from dominozoo.render.text import SIDES
 from dominozoo.rules import TRUC, Rules
 from dominozoo_training.evaluation.journal import write_whole
-from dominozoo_training.evaluation.review import Review, unit_of
+from dominozoo_training.evaluation.review import Review
 from dominozoo_training.evaluation.review_games import hands_of, retrace
+from dominozoo_training.evaluation.review_opinions import unit_of
 
 Json = dict[str, Any]
 
@@ -41,12 +43,34 @@ section { break-inside: avoid; }
 EVEN: Final = 5e-4  # what is shown as 0
 
 
-def move_text(move: Json) -> str:
-    """A move in words: 6-5 at end 1, double 6-6, draw."""
+def move_text(move: Json, cross: bool = False) -> str:
+    """A move in words: 6-5 left, double 6-6, draw; ``cross`` names arms instead of sides."""
     if move["tile"] is None:
         return str(move["action"])
     words = move["tile"] if move["action"] == "play" else f"{move['action']} {move['tile']}"
-    return words if move["end"] is None else f"{words} at end {move['end']}"
+    if move["end"] is None:
+        return str(words)
+    return f"{words} on arm {move['end']}" if cross else f"{words} {SIDES[move['end']]}"
+
+
+def is_cross(rules: Rules) -> bool:
+    """Whether arms are named, not sides."""
+    return bool(rules.value("cross", False))
+
+
+def opinion_text(decision: Json, cross: bool) -> str:
+    """What the one asked would have played: hard: 6-5 left; "" if nobody was asked."""
+    opinion = decision["opinion"]
+    if opinion is None:
+        return ""
+    move = next(move for move in decision["moves"] if move["id"] == opinion["id"])
+    return f"{Path(opinion['of']).name}: {move_text(move, cross)}"
+
+
+def unfinished_text(review: Review) -> str:
+    """Which games stop in mid-hand; "" if none does."""
+    ends = [f"game {game + 1}, hand {hand}" for game, hand in review.played.unfinished]
+    return f"Unfinished, the record stops in mid-hand: {'; '.join(ends)}." if ends else ""
 
 
 def place_text(decision: Json) -> str:
@@ -64,7 +88,7 @@ def method_text(rules: Rules, deals: int) -> str:
 
 def show_review(review: Review, console: Console) -> None:
     """Print who lost how much, and the costliest moves."""
-    rules, unit = review.played.rules, unit_of(review.played.rules, review.objective)
+    rules = review.played.rules
     hands = len(set(hands_of(review.played).tolist()))
     table = Table(
         *("player", "decisions", "mean loss", "95 %", "best move"),
@@ -82,16 +106,27 @@ def show_review(review: Review, console: Console) -> None:
             )
         )
     console.print(table)
-    worst = Table("where", "player", "played", "best", f"loss, {unit}", title="The costliest moves")
+    show_worst(review, console)
+    for words in (method_text(rules, review.deals), unfinished_text(review)):
+        if words:
+            console.print(words, highlight=False)
+
+
+def show_worst(review: Review, console: Console) -> None:
+    """Print the costliest moves, with what those asked would have played."""
+    rules, asked = review.played.rules, review.advice is not None
+    cross, unit = is_cross(rules), unit_of(rules, review.objective)
+    who = ["moved", "played", "best", *(["opinion of"] if asked else [])]
+    worst = Table("where", *who, f"loss, {unit}", title="The costliest moves")
     for decision in map(review.decision, review.costliest()):
         played = next(move for move in decision["moves"] if move["played"])
+        opinion = [opinion_text(decision, cross)] if asked else []
         worst.add_row(
-            *(place_text(decision), decision["player"], move_text(played)),
-            *(move_text(decision["moves"][0]), f"{decision['loss']:.3f}"),
+            *(place_text(decision), decision["player"], move_text(played, cross)),
+            *(move_text(decision["moves"][0], cross), *opinion, f"{decision['loss']:.3f}"),
         )
     if worst.row_count:
         console.print(worst)
-    console.print(method_text(rules, review.deals), highlight=False)
 
 
 def write_page(path: str | Path, review: Review, game: Game) -> None:
@@ -108,13 +143,17 @@ def write_page(path: str | Path, review: Review, game: Game) -> None:
     played = review.played
     seats = [played.names[k % len(played.names)] for k in range(played.rules.players)]
     names = [f"{seat}: {Path(name).name}" for seat, name in enumerate(seats)]
+    if played.read:
+        names = seats
+    cross = is_cross(played.rules)
     parts = [
-        _section(number, review.decision(number), draw_svg(twin.position(), names))
+        _section(number, review.decision(number), draw_svg(twin.position(), names), cross)
         for number, (twin, _) in enumerate(retrace(game))
     ]
     unit = unit_of(played.rules, review.objective)
     title = escape(f"Review of a game of {played.rules}")
     note = escape(method_text(played.rules, review.deals) + f" They are counted in {unit}.")
+    note += f" {unfinished_text(review)}" if played.unfinished else ""
     more = "Loss: the best value less that of the move played. The best of noisy means looks a "
     more += "little too good; more deals show less of that. The move played is marked."
     text = (
@@ -136,23 +175,35 @@ def _players(review: Review) -> str:
     return _table(["player", "decisions", "mean loss", "best move"], rows)
 
 
-def _section(number: int, decision: Json, svg: str) -> str:
-    head = f"{number + 1}. Hand {decision['hand']}, seat {decision['seat']}: {decision['player']}"
+def _section(number: int, decision: Json, svg: str, cross: bool) -> str:
+    head = f"{number + 1}. Hand {decision['hand']}, seat {decision['seat']}"
+    if decision["player"] != f"seat {decision['seat']}":
+        head += f": {decision['player']}"
     loss = decision["loss"]
     told = f' <span class="loss">loses {loss:.3f}</span>' if loss > EVEN else ""
     asked = any(move["probability"] is not None for move in decision["moves"])
     best = decision["moves"][0]["value"]
     rows = [
-        [move_text(move), f"{move['value']:.3f}", f"{best - move['value']:.3f}"]
+        [move_text(move, cross), f"{move['value']:.3f}", f"{best - move['value']:.3f}"]
         + ([f"{100 * move['probability']:.1f} %"] if asked else [])
         for move in decision["moves"]
     ]
-    titles = ["move", "value", "loss", *(["its own chance"] if asked else [])]
+    opinion = decision["opinion"]
+    whose = "its own chance" if opinion is None else f"chance by {Path(opinion['of']).name}"
+    titles = ["move", "value", "loss", *([whose] if asked else [])]
     marked = [k for k, move in enumerate(decision["moves"]) if move["played"]]
-    value = decision["policy_value"]
-    own = "" if value is None else f'<p class="note">The policy expects {value:.3f}.</p>'
-    board = f'<div class="board">{svg}</div>'
-    return f"<section><h2>{escape(head)}{told}</h2>{board}{_table(titles, rows, marked)}{own}</section>"
+    board = f'<div class="board">{svg}</div>{_table(titles, rows, marked)}'
+    return f"<section><h2>{escape(head)}{told}</h2>{board}{_said(decision, cross)}</section>"
+
+
+def _said(decision: Json, cross: bool) -> str:
+    """Whose opinion it is, what he would have played and what his policy expects."""
+    words = opinion_text(decision, cross)
+    parts = [f"Opinion of {words}."] if words else []
+    if decision["policy_value"] is not None:
+        who = "It" if words else "The policy"
+        parts.append(f"{who} expects {decision['policy_value']:.3f}, {decision['policy_unit']}.")
+    return f'<p class="note">{escape(" ".join(parts))}</p>' if parts else ""
 
 
 def _table(titles: Sequence[str], rows: Sequence[Sequence[str]], marked: Sequence[int] = ()) -> str:
