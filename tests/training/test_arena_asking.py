@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -178,7 +179,7 @@ def test_the_first_answer_is_not_timed() -> None:
         (leaves, {}, "players: bad failed: SystemExit: 3"),
         (WRONG["illegal"], {}, "bad: move .* is illegal; legal: "),
         (WRONG["floats"], {}, "bad: moves must be integers of shape"),
-        (hangs, {"move_time": 0.001}, r"bad took .* s for \d+ decisions; move_time is 0.001"),
+        (hangs, {"move_time": 0.001}, r"bad took .* s for \d+ decisions; --move-time is 0.001"),
     ],
 )
 def test_strict_conduct_stops(
@@ -241,6 +242,7 @@ def test_the_tables_and_the_json_tell_of_failures(
         "def play(observation, mask):\n    print('hello')\n    return mask.argmax(axis=1)\n"
     )
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "faulty", raising=False)
     words = ["arena", "block", "--players", "faulty:crash,faulty:play", "--deals", "10"]
     shown = CliRunner().invoke(app, words)
     assert shown.exit_code == 0, shown.output

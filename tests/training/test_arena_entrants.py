@@ -206,3 +206,31 @@ def test_a_model_without_its_library_says_what_to_install(
     monkeypatch.setitem(sys.modules, "sb3_contrib", None)
     with pytest.raises(EntrantError, match="pip install stable-baselines3 sb3-contrib"):
         load_entrant(str(path), parse("block"))
+
+
+@pytest.mark.parametrize("text", ["import sys; sys.exit(3)", "raise ValueError('bad\\nworse')"])
+def test_a_module_that_ends_the_program_is_refused_in_one_line(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leaver.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    result = CliRunner().invoke(app, ["arena", "block", "--players", "leaver:x,hard"])
+    assert result.exit_code == 2
+    told = "SystemExit: 3" if "exit" in text else "ValueError: bad"
+    assert result.stderr == f"dominozoo: players: leaver:x: {told}\n"
+
+
+@pytest.mark.parametrize("end", ["raise ValueError('bad\\nworse')", "raise SystemExit('bad')"])
+def test_a_strict_arena_tells_the_first_line_of_a_crash(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "raiser.py").write_text(f"def play(observation, mask):\n    {end}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "raiser", raising=False)
+    words = ["arena", "block", "--players", "raiser:play,hard", "--deals", "5", "--strict"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    kind = "ValueError" if "Value" in end else "SystemExit"
+    assert result.stderr == f"dominozoo: players: raiser:play failed: {kind}: bad\n"

@@ -34,6 +34,7 @@ from dominozoo_training.evaluation.playing import Job, Room, slots_by_side
 from dominozoo_training.evaluation.setting import ArenaError, make_setting
 from dominozoo_training.evaluation.show import pairs_table
 from dominozoo_training.evaluation.tournament import State, make_plan, play_tournament
+from dominozoo_training.evaluation.workers import undisturbed
 
 Json = dict[str, Any]
 
@@ -265,7 +266,10 @@ def test_a_player_of_this_process_alone_cannot_be_played_by_others() -> None:
 
 def test_a_worker_that_dies_is_told_of_and_what_is_finished_is_kept(player: Path) -> None:
     out = player / "kept"
-    with pytest.raises(ArenaError, match=r"a playing process died .signal SIGKILL.*same command"):
+    told = r". at lodger:die against hard, deals 0\.\.9; finished"
+    with pytest.raises(
+        ArenaError, match=rf"a playing process died .signal SIGKILL{told}.*same command"
+    ):
         play("block", ("lodger:die", "hard"), 10, processes=2, out=out)
     found = play("block", ("lodger:die", "hard"), 10, processes=1, out=out)
     assert found.deals == 10
@@ -351,6 +355,109 @@ def test_ctrl_c_keeps_what_is_finished(player: Path) -> None:
     assert not list(units.glob(".*"))
 
 
+def test_ctrl_c_while_workers_start_is_one_line(player: Path) -> None:
+    start = [sys.executable, "-c", "from dominozoo_training.cli import main; main()"]
+    (player / "lodger.py").write_text(
+        f"import multiprocessing, pathlib, time\n"
+        f"if multiprocessing.parent_process() is not None:\n"
+        f"    pathlib.Path({str(player / 'begun')!r}).touch()\n"
+        f"    time.sleep(60)\n{PLAYER}"
+    )
+    with subprocess.Popen(
+        [*start, *command(player, "--processes", "2")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        limit = time.monotonic() + 120
+        while not (player / "begun").exists():
+            assert process.poll() is None
+            assert time.monotonic() < limit
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = player / "kept"
+    assert errors.strip().splitlines()[-1] == (
+        f"dominozoo: interrupted; no unit was finished, so {kept} keeps none: "
+        "the same command starts from the first"
+    )
+    assert "Traceback" not in errors
+
+
+def test_ctrl_c_waits_while_processes_are_started_and_these_never_hear_it() -> None:
+    told = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    reached = []
+
+    def start() -> None:
+        with undisturbed():
+            os.kill(os.getpid(), signal.SIGINT)
+            reached.append(subprocess.check_output([sys.executable, "-c", told], text=True).strip())
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert reached == ["True"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_who_takes_part_twice_has_a_number_but_not_against_itself() -> None:
+    outcome = play("block", ("hard", "hard", "random", "hard"), 10)
+    result = as_json(outcome, outcome.ratings())
+    names = ["hard", "hard #2", "random", "hard #3"]
+    assert [entrant["name"] for entrant in result["entrants"]] == names
+    assert {row["name"] for row in result["ratings"]["rows"]} == set(names)
+    met = [(row["a"], row["b"]) for row in result["results"]]
+    assert met == list(itertools.combinations(names, 2))
+    assert [(r.a, r.b) for r in play("block", ("hard", "hard"), 10).results()] == [("hard", "hard")]
+    tables = play("french", ("hard", "hard", "random", "easy"), 10, form="tables")
+    assert [r.a for r in tables.results()] == ["hard", "hard #2", "random", "easy"]
+
+
+@pytest.mark.parametrize("option", ["html", "json", "plots"])
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.ENOSPC, "no space is left for {}: make room, or name another place"),
+        (errno.EIO, "{} can't be written: Input/output error; name another place"),
+    ],
+)
+def test_outputs_that_cannot_be_written_name_option_and_remedy(
+    option: str, number: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    real, opened = os.fdopen, []
+
+    def full(handle: int, *more: Any) -> Any:
+        opened.append(handle)
+        if len(opened) > (option == "plots"):  # the second of a folder's files
+            os.close(handle)
+            raise OSError(number, os.strerror(number))
+        return real(handle, *more)
+
+    monkeypatch.setattr(os, "fdopen", full)
+    target = tmp_path / "x"
+    result = run(
+        *("arena", "block", "--players", "hard,easy,random", "--deals", "30"),
+        *(f"--{option}", str(target)),
+    )
+    assert result.exit_code == 2
+    assert result.stderr == f"dominozoo: {option}: {told.format(target)}\n"
+    assert "hard" in result.stdout  # what was played isn't lost
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("option", ["html", "json", "plots"])
+def test_a_device_is_no_output(option: str) -> None:
+    words = ("arena", "block", "--players", "hard,easy", "--deals", "5")
+    result = run(*words, f"--{option}", os.devnull)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"dominozoo: {option}: {os.devnull} is no ")
+    assert result.stderr.count("\n") == 1
+    assert not Path(os.devnull).is_file()
+
+
 def damaged(text: str) -> list[str]:
     """Ways in which a file can be cut or changed."""
     value = json.loads(text)
@@ -402,7 +509,7 @@ def test_damaged_units_are_played_again(tmp_path: Path, monkeypatch: pytest.Monk
         (["--seed", "2"], "seed=1, not 2"),
         (["--unit", "match"], "unit=hand, not match"),
         (["--players", "hard,random"], "players=hard,easy, not hard,random"),
-        (["--until-ci", "1"], "until_ci=None, not 1.0"),
+        (["--until-ci", "1"], "until-ci=None, not 1.0"),
         (["--style"], "style=False, not True"),
         (["--strict"], "strict=False, not True"),
     ],
@@ -524,9 +631,10 @@ def test_tables_without_what_rates_them_are_shown_without_ratings(
         ("block", 4, {"rounds": 2}, "rounds are for format=swiss, not all"),
         ("block", 4, {"form": "swiss", "rounds": 3}, r"rounds must lie in 1\.\.2 with 4 players"),
         ("block", 4, {"form": "swiss", "rounds": 0}, r"rounds must lie in 1\.\.2"),
-        ("block", 2, {"until_ci": 0.0}, "until_ci must lie above 0 and up to 50 points, not 0"),
-        ("block", 2, {"until_ci": math.nan}, "until_ci must lie above 0"),
-        ("block", 2, {"conduct": Conduct(move_time=0)}, "move_time must lie above 0"),
+        ("block", 2, {"form": "swiss", "rounds": 3}, "rounds must be 1 with 2 players, not 3"),
+        ("block", 2, {"until_ci": 0.0}, "--until-ci must lie above 0 and up to 50 points, not 0"),
+        ("block", 2, {"until_ci": math.nan}, "--until-ci must lie above 0"),
+        ("block", 2, {"conduct": Conduct(move_time=0)}, "--move-time must lie above 0"),
         ("block", 1, {}, "players: an arena needs two or more, not 1"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -90,3 +91,25 @@ def test_students_quantile() -> None:
         assert student(freedom) == pytest.approx(quantile, abs=3e-3)
     tails = [outer_tail(deals) for deals in (2, 3, 10, 100, 10_000)]
     assert all(a < b < 0.025 for a, b in itertools.pairwise(tails))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--deals", "0"], "deals must be 1 or more, not 0"),
+        (["--arenas", "-1"], "arenas must be 2 or more, not -1"),
+        (["--arenas", "1"], "arenas must be 2 or more, not 1"),
+        (["--seed", "-1"], "seed must be 0 or more, not -1"),
+    ],
+)
+def test_numbers_that_cannot_be_simulated_are_refused_in_one_line(
+    words: list[str],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["coverage", *words])
+    with pytest.raises(SystemExit) as end:
+        coverage.main()
+    assert end.value.code == 2
+    assert capsys.readouterr() == ("", f"coverage: {told}\n")

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from dominozoo.bots import BOTS, kernels, uniforms
 from dominozoo.rules import Rules
 from dominozoo.tables import FAMILIES
-from dominozoo_training.evaluation.entrants import Entrant, EntrantError
+from dominozoo_training.evaluation.entrants import Entrant, EntrantError, failure
 from dominozoo_training.evaluation.setting import ArenaError
 
 Array = npt.NDArray[Any]
@@ -193,7 +193,7 @@ class Desk:
             if self.conduct.strict and isinstance(error, EntrantError | ArenaError):
                 raise
             if k == 1 or self.conduct.strict:
-                told = f"failed: {type(error).__name__}: {error}"
+                told = f"failed: {failure(error)}"
                 return self._failed(slot, k, CRASHED, told, error)
             halves = [self._answers(slot, ask, mask, half) for half in np.array_split(some, 2)]
             return np.concatenate([h[0] for h in halves]), np.concatenate([h[1] for h in halves])
@@ -204,7 +204,9 @@ class Desk:
         return self._checked(slot, found, mask[some])
 
     def _too_late(self, count: int, seconds: float) -> str:
-        return f"took {seconds:.3g} s for {count} decisions; move_time is {self.conduct.move_time}"
+        return (
+            f"took {seconds:.3g} s for {count} decisions; --move-time is {self.conduct.move_time}"
+        )
 
     def _failed(
         self, slot: int, count: int, kind: int, told: str, error: BaseException | None = None

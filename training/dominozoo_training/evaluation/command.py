@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,13 @@ from typing import Any
 from rich.console import Console
 
 from dominozoo_training.evaluation.entrants import Entrant, load_entrant
+from dominozoo_training.evaluation.journal import PARTS
 from dominozoo_training.evaluation.outcome import Outcome, as_json
 from dominozoo_training.evaluation.setting import Setting
 from dominozoo_training.evaluation.show import arena_bar, show_outcome
 from dominozoo_training.evaluation.tournament import Plan, make_plan, play_tournament
 from dominozoo_training.evaluation.workers import one_thread
+from dominozoo_training.files import check_folder, writing
 
 __all__ = ["check_pictures", "kept", "load", "make_plan", "play", "show", "told", "write_pictures"]
 
@@ -44,6 +45,8 @@ def kept(out: Path | None) -> str:
     """What is left of a tournament that was interrupted."""
     if out is None:
         return "nothing is kept without --out FOLDER"
+    if not any((out / PARTS).glob("[0-9]*.json")):
+        return f"no unit was finished, so {out} keeps none: the same command starts from the first"
     return f"finished units are kept in {out}: the same command goes on there"
 
 
@@ -72,9 +75,7 @@ def check_pictures(html: Path | None, plots: Path | None) -> None:
     with styled():
         pass
     if plots is not None:
-        plots.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=plots):
-            pass
+        check_folder(plots, "plots")
 
 
 def write_pictures(
@@ -88,9 +89,11 @@ def write_pictures(
     folders = [Path(entrant.name.partition("@")[0]) for entrant in entrants if entrant.policy]
     runs = [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
     if html is not None:
-        write_report(html, result, runs)
+        with writing("html", html):
+            write_report(html, result, runs)
     if plots is not None:
-        write_plots(plots, result, runs)
+        with writing("plots", plots):
+            write_plots(plots, result, runs)
 
 
 def show(outcome: Outcome, result: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ may be tied, which shares them.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 
 import numpy as np
@@ -59,7 +60,15 @@ def coverage(arenas: int, deals: int, seed: int, resamples: int = RESAMPLES) -> 
         deals: deals of each.
         seed: the same seed, the same figures.
         resamples: of each interval.
+
+    Raises:
+        ValueError: a number out of range; names it and what is taken.
     """
+    for name, value, least in (("arenas", arenas, len(ROTATIONS)), ("deals", deals, 1)):
+        if value < least:
+            raise ValueError(f"{name} must be {least} or more, not {value}")
+    if seed < 0:
+        raise ValueError(f"seed must be 0 or more, not {seed}")
     found = {}
     for rotations in ROTATIONS:
         rng = np.random.default_rng([seed, rotations])
@@ -80,7 +89,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     start = time.process_time()
-    found = coverage(args.arenas, args.deals, args.seed)
+    try:
+        found = coverage(args.arenas, args.deals, args.seed)
+    except ValueError as error:
+        print(f"coverage: {error}", file=sys.stderr)
+        sys.exit(2)
     for rotations, share in found.items():
         print(f"{rotations} rotations: {100 * share:.2f} % of the intervals hold the true rate")
     mean = sum(found.values()) / len(found)

@@ -45,6 +45,16 @@ class EntrantError(ValueError):
     """An entrant that cannot be loaded or doesn't play this game; the text names it."""
 
 
+def failure(error: BaseException) -> str:
+    r"""An error in one line: its kind and the first line of its text.
+
+    >>> failure(ValueError("no idea\nat all"))
+    'ValueError: no idea'
+    """
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
 class Policy(Protocol):
     """What a checkpoint is loaded as, or a network in training."""
 
@@ -260,9 +270,10 @@ def _load_callable(spec: str, rules: Rules) -> Entrant:
         module = importlib.import_module(name)
         found: Any = getattr(module, attribute)
     except (ImportError, AttributeError) as error:
-        raise EntrantError(f"players: {spec}: {error}") from None
-    except Exception as error:
-        raise EntrantError(f"players: {spec}: {type(error).__name__}: {error}") from error
+        told = failure(error).partition(": ")[2]
+        raise EntrantError(f"players: {spec}: {told or failure(error)}") from None
+    except (Exception, SystemExit) as error:
+        raise EntrantError(f"players: {spec}: {failure(error)}") from error
     if not callable(found):
         raise EntrantError(f"players: {spec} can't be called; it must be f(observation, mask)")
 
@@ -270,10 +281,8 @@ def _load_callable(spec: str, rules: Rules) -> Entrant:
         try:
             with contextlib.redirect_stdout(sys.stderr):  # results go to stdout
                 return np.asarray(found(observation, mask))
-        except Exception as error:
-            raise EntrantError(
-                f"players: {spec} failed: {type(error).__name__}: {error}"
-            ) from error
+        except (Exception, SystemExit) as error:
+            raise EntrantError(f"players: {spec} failed: {failure(error)}") from error
 
     file = getattr(module, "__file__", None)
     return Entrant(spec, act=act, mark=checksum([Path(file)]) if file else "")

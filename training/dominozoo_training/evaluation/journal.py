@@ -175,7 +175,7 @@ def difference(key: str, old: Any, new: Any) -> str:
             changed = next(b["name"] for a, b in zip(old, new, strict=True) if a != b)
             return f"another {changed}: its files have changed since"
         old, new = names
-    return f"{key}={old}, not {new}"
+    return f"{key.replace('_', '-')}={old}, not {new}"
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -119,6 +119,15 @@ class Outcome:
         return self.plan.format == "tables"
 
     @property
+    def names(self) -> list[str]:
+        """By player its name; of three or more, who takes part again has a number."""
+        names = [entrant.name for entrant in self.entrants]
+        if len(names) < 3:  # a player against itself
+            return names
+        again = [names[:k].count(name) + 1 for k, name in enumerate(names)]
+        return [f"{name} #{n}" if n > 1 else name for name, n in zip(names, again, strict=True)]
+
+    @property
     def deals(self) -> int:
         """Deals that were played, the most of a line-up."""
         return max(sum(p.job.count for p in games.parts) for games in self.games.values())
@@ -130,7 +139,7 @@ class Outcome:
         return [self._pair(games) for games in self.games.values()]
 
     def _pair(self, games: Games) -> Result:
-        a, b = (self.entrants[k].name for k in games.lineup)
+        a, b = (self.names[k] for k in games.lineup)
         wins = games.by_deal(0)
         count = len(wins) * rotations(self.plan.setting.rules)
         return Result(a, b, count, *bootstrap_interval(wins), games.reward(0) / games.hands())
@@ -142,7 +151,7 @@ class Outcome:
         reward = sum(games.reward(slot) for games, slot in mine)
         hands = sum(games.hands() for games, _ in mine)
         count = len(mine) * len(wins) * rotations(self.plan.setting.rules)
-        name = self.entrants[player].name
+        name = self.names[player]
         return Result(name, OTHERS, count, *bootstrap_interval(wins), reward / hands)
 
     def width(self, lineups: Iterable[Lineup]) -> float:
@@ -170,10 +179,9 @@ class Outcome:
             return None
         from dominozoo_training.evaluation.ratings import rate
 
-        names = [entrant.name for entrant in self.entrants]
         shares = [(g.won() / WHOLE).astype(np.float32) for g in self.games.values()]
         sides = self.plan.setting.rules.sides
-        return rate(names, list(self.games), shares, sides).as_json()
+        return rate(self.names, list(self.games), shares, sides).as_json()
 
     def counted(self) -> list[Json]:
         """By player: ``{"name", "cheats", "decisions", "seconds_per_decision", ...}``."""
@@ -190,7 +198,7 @@ class Outcome:
         seconds = sum(float(part.tally.seconds[slot]) for part, slot in mine)
         fallbacks = sum((part.tally.fallbacks[slot] for part, slot in mine), np.zeros(3, np.int64))
         return {
-            "name": entrant.name,
+            "name": self.names[player],
             "cheats": entrant.cheats,
             "decisions": decisions,
             "seconds_per_decision": seconds / decisions if decisions else None,

@@ -9,17 +9,15 @@ from __future__ import annotations
 import io
 import itertools
 import math
-import os
 import re
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from dominozoo_training import remedy
+from dominozoo_training.evaluation.entrants import SEES_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,13 +87,16 @@ class Curve:
 
 
 def short(name: str) -> str:
-    """A name that fits beside a picture: long ones lose their middle.
+    """A name that fits beside a picture: long ones lose their middle, never the mark.
 
     >>> short("runs/a-very-long-name-of-a-run/of-the-second-week@best")
     'runs/a-very-l…ond-week@best'
     """
+    if name.endswith(SEES_ALL):
+        return f"{short(name.removesuffix(SEES_ALL).rstrip())} {SEES_ALL}"
     half = LONGEST // 2
-    return name if len(name) <= LONGEST + 1 else f"{name[:half]}…{name[-half:]}"
+    fits = len(name.replace(SEES_ALL, "")) <= LONGEST + 1
+    return name if fits else f"{name[:half]}…{name[-half:]}"
 
 
 @contextmanager
@@ -243,24 +244,8 @@ def inline_svg(figure: Figure, name: str, title: str) -> str:
     return text.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
 
 
-def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write ``name.svg`` and ``name.png`` into a folder that is there; returns their paths."""
+def pictures_of(figure: Figure, name: str) -> dict[str, bytes]:
+    """A figure as the files ``name.svg`` and ``name.png``."""
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=160, transparent=False, facecolor="white")
-    written = {f"{name}.svg": svg_text(figure, name).encode(), f"{name}.png": picture.getvalue()}
-    for file, data in written.items():
-        write_file(folder / file, data)
-    return [folder / file for file in written]
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    return {f"{name}.svg": svg_text(figure, name).encode(), f"{name}.png": picture.getvalue()}

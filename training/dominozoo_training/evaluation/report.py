@@ -24,10 +24,10 @@ from dominozoo_training.evaluation.plots import (
     dots_figure,
     heat_figure,
     inline_svg,
-    save_figure,
+    pictures_of,
     styled,
-    write_file,
 )
+from dominozoo_training.files import write_file, write_files
 
 Json = Mapping[str, Any]
 
@@ -76,15 +76,16 @@ def write_plots(folder: str | Path, result: Json, runs: Sequence[str | Path] = (
     target, even = Path(folder), even_of(result)
     target.mkdir(parents=True, exist_ok=True)
     with styled():
-        written = save_figure(dots_figure(*ranking(result)), target, "ranking")
+        files = pictures_of(dots_figure(*ranking(result)), "ranking")
         names = order(result)
         if len(names) > 2 and format_of(result) != "tables":
             rates = [[cell(result, a, b)[0] for b in names] for a in names]
             labels = [plain(result, name) for name in names]
-            written += save_figure(heat_figure(labels, rates, even), target, "cross")
+            files |= pictures_of(heat_figure(labels, rates, even), "cross")
         for k, (_, panels) in enumerate(curves(runs), 1):
-            written += save_figure(curves_figure(panels), target, f"run-{k}")
-    return written
+            files |= pictures_of(curves_figure(panels), f"run-{k}")
+    write_files(target, files)
+    return [target / name for name in files]
 
 
 def page(result: Json, runs: Sequence[str | Path] = ()) -> str:
@@ -167,7 +168,7 @@ def marked(result: Json, name: str) -> str:
 
 def plain(result: Json, name: str) -> str:
     """A player's name for a picture."""
-    return f"{name} (cheats)" if name in cheats(result) else name
+    return f"{name} {SEES_ALL}" if name in cheats(result) else name
 
 
 def setting(result: Json) -> str:

@@ -105,10 +105,10 @@ def make_plan(
             "give all"
         )
     if until_ci is not None and not 0 < until_ci <= 50:
-        raise ArenaError(f"until_ci must lie above 0 and up to 50 points, not {until_ci}")
+        raise ArenaError(f"--until-ci must lie above 0 and up to 50 points, not {until_ci}")
     if conduct.move_time is not None and not 0 < conduct.move_time <= 3600:
         raise ArenaError(
-            f"move_time must lie above 0 and up to 3600 seconds, not {conduct.move_time}"
+            f"--move-time must lie above 0 and up to 3600 seconds, not {conduct.move_time}"
         )
     return Plan(
         setting,
@@ -130,8 +130,9 @@ def checked_rounds(form: str, rounds: int | None, players: int) -> int | None:
     if rounds is None:
         return formats.usual_rounds(players)
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= most:
+        taken = "be 1" if most == 1 else f"lie in 1..{most}"
         raise ArenaError(
-            f"rounds must lie in 1..{most} with {players} players, not {rounds}: in more somebody "
+            f"rounds must {taken} with {players} players, not {rounds}: in more somebody "
             "may have to meet a player again; format=all plays every pair"
         )
     return rounds

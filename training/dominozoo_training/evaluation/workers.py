@@ -10,12 +10,14 @@ import contextlib
 import multiprocessing
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from dominozoo_training.evaluation.asking import Conduct
-from dominozoo_training.evaluation.entrants import Entrant, EntrantError, load_entrant
+from dominozoo_training.evaluation.entrants import Entrant, EntrantError, failure, load_entrant
 from dominozoo_training.evaluation.playing import Job, Part, Room
 from dominozoo_training.evaluation.setting import ArenaError, Setting
 
@@ -57,8 +59,9 @@ class Crew:
 
     def _share(self, left: list[Job]) -> Iterator[Part]:
         """Send units to idle workers until all are back."""
-        while len(self.workers) < min(self.processes, len(left)):
-            self.workers.append(Worker(self.room))
+        with undisturbed():
+            while len(self.workers) < min(self.processes, len(left)):
+                self.workers.append(Worker(self.room))
         busy: dict[Connection, Worker] = {}
         for worker in self.workers:
             if left:
@@ -85,6 +88,8 @@ class Worker:
     """A process that plays units of a room."""
 
     def __init__(self, room: Room) -> None:
+        self.names = [entrant.name for entrant in room.entrants]
+        self.job: Job | None = None
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         specs = [(e.name, e.code, e.mark) for e in room.entrants]
@@ -96,6 +101,7 @@ class Worker:
 
     def send(self, job: Job) -> None:
         """Give it a unit to play; one that has died is found out when it should answer."""
+        self.job = job
         with contextlib.suppress(OSError):
             self.pipe.send(job)
 
@@ -112,7 +118,7 @@ class Worker:
             self.process.join(1)
             code = self.process.exitcode
             raise ArenaError(
-                f"a playing process died ({died_of(code)}); finished units are kept where a folder "
+                f"a playing process died ({died_of(code)}) at {self.playing()}; finished units are kept where a folder "
                 "was named: give the same command again, with fewer processes if memory ran out"
             ) from None
         if isinstance(found, Exception):
@@ -120,11 +126,42 @@ class Worker:
         assert isinstance(found, Part)
         return found
 
+    def playing(self) -> str:
+        """What it was sent, in words."""
+        if self.job is None:
+            return "its start"
+        first, last = self.job.first, self.job.first + self.job.count - 1
+        who = " against ".join(self.names[k] for k in self.job.lineup)
+        return f"{who}, deals {first}..{last}"
+
     def stop(self) -> None:
         """End it."""
         self.pipe.close()
         self.process.terminate()
         self.process.join(5)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait until the end; processes that are started here never hear it.
+
+    They inherit the blocked signal, which holds from their first moment on.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its own start would lift the block
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+    if heard and callable(before):
+        before(signal.SIGINT, None)
 
 
 def died_of(code: int | None) -> str:
@@ -174,7 +211,7 @@ def loaded(specs: Iterable[tuple[str, int, str]], setting: Setting) -> Iterator[
 def sendable(error: Exception) -> Exception:
     """An error as it can travel between processes: its text, ours by its class."""
     kind = type(error) if type(error) in (ArenaError, EntrantError) else ArenaError
-    told = str(error) if kind is type(error) else f"{type(error).__name__}: {error}"
+    told = str(error) if kind is type(error) else failure(error)
     return kind(told)
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from dominozoo_training.evaluation import plots
 from dominozoo_training.evaluation.curves import METRICS, WIN_RATE, read_lines
 from dominozoo_training.evaluation.plots import Curve
+from dominozoo_training.files import write_file
 
 AXES: Final = {"decisions": ("million decisions", 1e6), "minutes": ("minutes", 1.0)}
 PICTURES: Final = (".png", ".svg")
@@ -145,7 +146,7 @@ def write_picture(path: Path, curves: Sequence[RunCurve], opponent: str, x: str)
             file = io.BytesIO()
             figure.savefig(file, format="png", dpi=160, transparent=False, facecolor="white")
             data = file.getvalue()
-    plots.write_file(path, data)
+    write_file(path, data)
 
 
 def table(curves: Sequence[RunCurve], opponent: str) -> Table:
