@@ -1,6 +1,7 @@
 """One exported bot for all tests: tracing a network takes many seconds."""
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,10 @@ import torch
 from dominozoo.rules import parse
 from dominozoo_training.policy.checkpoint import Policy
 from dominozoo_training.policy.network import PolicyNetwork
+
+# A job in the background may ignore Ctrl-C, and all that it starts with it; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def random_policy(game: str) -> Policy:

@@ -396,7 +396,8 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, ["arena", *arguments])
 
 
-def test_the_json_is_the_contract(tmp_path: Path) -> None:
+def test_the_json_is_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["dominozoo", "arena", "chiva(target=5)"])
     path = tmp_path / "result.json"
     arguments = ("chiva(target=5)", "--players", "hard,easy,random", "--deals", "40", "--seed", "7")
     result = run(*arguments, "--json", str(path))
@@ -425,7 +426,7 @@ def test_the_json_is_the_contract(tmp_path: Path) -> None:
     }
     assert [row["name"] for row in written["ratings"]["rows"]] == ["hard", "easy", "random"]
     assert list(written["ratings"]) == ["method", "scale", "rows"]
-    assert written["command"].startswith("dominozoo ")
+    assert written["command"] == "dominozoo arena 'chiva(target=5)'"
     assert "cores" in written["machine"]
     assert len(written["results"]) == 3
     for row in written["results"]:
