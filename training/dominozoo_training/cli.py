@@ -211,13 +211,10 @@ def arena(
         plan = command.make_plan(
             *(setting, entrants), form=form, rounds=rounds, until_ci=until_ci, conduct=conduct
         )
-        if json_file is not None:
-            check_writable(json_file)
-        if html is not None:
-            check_writable(str(html), "html")
+        check_writable(json_file)
+        check_writable(html, "html")
         command.check_pictures(html, plots)
-        searching = any(entrant.choose for entrant in entrants)
-        say_if_compiling(kernel_of(setting.rules) if searching else None)
+        say_if_compiling(kernel_of(setting.rules) if any(e.choose for e in entrants) else None)
         outcome = command.play(plan, entrants, processes, out)
         result = command.told(outcome, machine(), say)
         if json_file != "-":  # first: a disk that is full takes nothing from what was played
@@ -261,10 +258,8 @@ def review(
     from dominozoo_training.evaluation.review import value_line
 
     with refusing(ValueError, OSError, ImportError):
-        if json_file is not None:
-            check_writable(json_file)
-        if html is not None:
-            check_writable(str(html), "html")
+        check_writable(json_file)
+        check_writable(html, "html")
         wanted = command.prepare(games, players, hands, html is not None)
         command.check_numbers(deals, budget, objective)
         say_if_compiling(value_line)

@@ -34,19 +34,19 @@ def writing(option: str, path: str | Path) -> Iterator[None]:
         raise OutputError(f"{option}: {told}") from error
 
 
-def check_writable(path: str, what: str = "json") -> None:
+def check_writable(path: str | Path | None, what: str = "json") -> None:
     """Refuse an output file that could not be written, before anything is computed.
 
     Args:
-        path: the file; "-" prints.
+        path: the file; "-" prints, None writes nothing.
         what: the option that names it.
 
     Raises:
         OSError: naming option and path.
     """
-    file = Path(path)
-    if path == "-":
+    if path is None or path == "-":
         return
+    file = Path(path)
     if not file.parent.is_dir():
         raise FileNotFoundError(f"{what}: the folder {file.parent} does not exist; make it first")
     if file.is_dir() or not os.access(file.parent, os.W_OK):

@@ -292,9 +292,8 @@ def advance(
 
 
 @njit(cache=True)
-def is_bluff(t: Any, tile: Any) -> Any:
-    """True if the seat to move loses the round by perfect play, all tiles open, after ``tile``."""
-    me = np.int64(t.turn)
+def is_bluff(t: Any, me: Any, tile: Any) -> Any:
+    """True if seat ``me`` loses the round by perfect play, all tiles open, after ``tile``."""
     mine, his = np.int64(t.hands[me]), np.int64(t.hands[1 - me])
     led, my_lead = lying_tile(t), t.leader == me
     return play_out(mine, his, tile, led, my_lead, outcome(t, 0, me), outcome(t, 1, me)) == 0
@@ -313,18 +312,8 @@ def count_truc_answer(t: Any, action: Any, counts: Any, i: Any) -> None:
     else:
         counts[i, seat, ACCEPTS] += 1
         counts[i, other, CALLS_ACCEPTED] += 1
-        if called_in_bluff(t):
+        if is_bluff(t, other, np.int64(t.played[t.plays - 1])):  # the call that waits for it
             counts[i, other, BLUFFS_CAUGHT] += 1
-
-
-@njit(cache=True)
-def called_in_bluff(t: Any) -> Any:
-    """True if the call that waits for an answer is a bluff: as :func:`is_bluff`, a move later."""
-    me = 1 - np.int64(t.turn)
-    tile = np.int64(t.played[t.plays - 1])
-    mine, his = np.int64(t.hands[me]), np.int64(t.hands[1 - me])
-    led, my_lead = lying_tile(t), t.leader == me
-    return play_out(mine, his, tile, led, my_lead, outcome(t, 0, me), outcome(t, 1, me)) == 0
 
 
 @njit(cache=True)
@@ -336,7 +325,7 @@ def count_truc_move(t: Any, action: Any, counts: Any, i: Any) -> None:
         counts[i, seat, PLAYS] += 1
         if action >= CALLING:
             counts[i, seat, CALLS] += 1
-            if is_bluff(t, action - CALLING):
+            if is_bluff(t, seat, action - CALLING):
                 counts[i, seat, BLUFFS] += 1
     elif action == PROPOSE:
         counts[i, seat, PROPOSALS] += 1

@@ -21,8 +21,7 @@ from dominozoo.bits import lowest, row_of
 from dominozoo.bots import truc_deals
 from dominozoo.bots.codes import HARD
 from dominozoo.bots.deals import copy_record
-from dominozoo.bots.heuristic import roll
-from dominozoo.bots.search import BUDGETS, DEALS
+from dominozoo.bots.search import BUDGETS, DEALS, best_of
 from dominozoo.bots.truc import (
     HARD_WEIGHTS,
     decide,
@@ -194,20 +193,6 @@ def true_values(t: Any, rules: Any, rng: Any, work: Any, ids: Any, means: Any) -
     return count
 
 
-@njit(cache=True)
-def best_move(count: Any, ids: Any, means: Any, rng: Any) -> Any:
-    """The move with the best mean, equal ones by lot."""
-    best, equal, action = means[0], 1, ids[0]
-    for k in range(1, count):
-        if means[k] > best:
-            best, equal, action = means[k], 1, ids[k]
-        elif means[k] == best:
-            equal += 1
-            if roll(rng, equal) == 0:
-                action = ids[k]
-    return action
-
-
 @njit(cache=True, nogil=True)
 def search_tables(
     tables: Any,
@@ -230,7 +215,7 @@ def search_tables(
             count = true_values(t, rules, generator, work, ids, means)
         else:
             count = move_values(t, rules, generator, deals, budget, objective, work, ids, means)
-        actions[k] = best_move(count, ids, means, generator)
+        actions[k] = best_of(count, ids, means, generator)
 
 
 def _choose(
