@@ -288,6 +288,9 @@ def train(
     name: Annotated[str | None, typer.Option(help="The run's folder is runs/NAME.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run's folder.")] = None,
     resume: Annotated[Path | None, typer.Option(help="A run's folder: go on there.")] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="A policy whose weights to start from.")
+    ] = None,
     force: Annotated[bool, typer.Option(help="Replace an earlier run in the folder.")] = False,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Budget in minutes.")] = None,
@@ -308,7 +311,7 @@ def train(
     if game is not None and is_setting(game):
         words.insert(0, game)
         game = None
-    options = {"device": device, "budget.minutes": minutes, "seed": seed}
+    options = {"start": start, "device": device, "budget.minutes": minutes, "seed": seed}
     with refusing(ConfigError, CheckpointError, TrainingError, OSError):
         if name is not None and out is not None:
             raise ConfigError("give --name or --out, not both")

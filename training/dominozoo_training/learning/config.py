@@ -135,10 +135,13 @@ class Config(Section):
     """A whole run.
 
     Attributes:
+        start: a policy whose weights are where learning begins, as ``load_policy`` takes it, also of
+            another game with the same seats and ends; None = fresh weights.
         threads: torch's, on the CPU.
     """
 
     game: str = "block"
+    start: str | None = None
     seed: Seed = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1

@@ -34,6 +34,7 @@ from dominozoo_training.policy.checkpoint import (
     check_fit,
     checkpoints_of,
     describe_policy,
+    load_policy,
     load_weights,
     policy_files,
     read_file,
@@ -62,6 +63,7 @@ class Learner:
         decisions: made so far, forced moves not counted.
         updates: batches learned from.
         seconds: spent so far, evaluation included.
+        start: what the weights were before the first update, for ``meta.json``; None = fresh.
     """
 
     config: Config
@@ -76,6 +78,7 @@ class Learner:
     decisions: int = 0
     updates: int = 0
     seconds: float = 0.0
+    start: dict[str, Any] | None = None
 
     def player(self) -> Player:
         """What plays the tables."""
@@ -127,6 +130,44 @@ def new_learner(config: Config, team: Team = SOLO) -> Learner:
     return Learner(config, device, tables, policy, critic, optimiser, rng, magnet, team)
 
 
+def begin(learner: Learner) -> None:
+    """Take over the weights of the policy that ``config.start`` names, if it names one.
+
+    The critic starts afresh: it isn't kept with a policy.
+
+    Raises:
+        CheckpointError: if the policy can't be read, or its network isn't the configuration's.
+    """
+    if learner.config.start is None:
+        return
+    policy = load_policy(learner.config.start)
+    require_same_network(policy, learner)
+    weights = policy.network.state_dict()
+    learner.policy.load_state_dict(weights)
+    if learner.magnet is not None:
+        learner.magnet.load_state_dict(weights)
+    kept = ("game", "goal", "decisions", "seed", "sha256")
+    learner.start = {key: policy.meta[key] for key in kept if key in policy.meta}
+
+
+def require_same_network(policy: Policy, learner: Learner) -> None:
+    """Refuse weights that don't fit the run's network; says what differs."""
+    old, new = policy.network, learner.policy
+    what = f"start: {learner.config.start} plays {policy.rules}"
+    if type(old.encoder) is not type(new.encoder) or old.encoder.sizes != new.encoder.sizes:
+        raise CheckpointError(
+            f"{what}, whose seats or ends aren't those of {learner.config.rules}: "
+            "start from a game with the same"
+        )
+    for name in ("hidden", "value_hidden"):
+        if getattr(old, name) != getattr(new, name):
+            widths = list(getattr(old, name))
+            raise CheckpointError(
+                f"{what} with network.{name}={widths}, not {list(getattr(new, name))}: "
+                f"give 'network.{name}={widths}'"
+            )
+
+
 def frozen_policy(learner: Learner) -> Policy:
     """The policy as it is now, on the CPU, apart from further learning."""
     sizes = learner.config.network
@@ -142,6 +183,8 @@ def frozen_policy(learner: Learner) -> Policy:
 
 def policy_meta(learner: Learner, policy: Policy, **more: Any) -> dict[str, Any]:
     """``meta.json`` of the run's policy."""
+    if learner.start is not None:
+        more["start"] = learner.start
     return describe_policy(
         policy,
         goal=learner.config.rollout.goal,
@@ -167,6 +210,7 @@ def snapshot(learner: Learner) -> dict[str, bytes]:
         "updates": learner.updates,
         "seconds": learner.seconds,
         "processes": learner.team.size,
+        "start": learner.start,
         "config": learner.config.model_dump(mode="json"),
         "versions": versions(),
     }
@@ -262,6 +306,7 @@ def restore(learner: Learner, folder: Path) -> None:
         learner.rng.bit_generator.state = generator_of(folder, state, rank)
         learner.decisions, learner.updates = int(state["decisions"]), int(state["updates"])
         learner.seconds = float(state["seconds"])
+        learner.start = state.get("start")
     except CheckpointError:
         raise
     except (safetensors.SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as error:

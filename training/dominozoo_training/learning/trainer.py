@@ -30,6 +30,7 @@ from dominozoo_training.learning.distributed import command_of, joined
 from dominozoo_training.learning.rollout import Player
 from dominozoo_training.learning.state import (
     Learner,
+    begin,
     collected,
     frozen_policy,
     last_checkpoint,
@@ -135,6 +136,8 @@ def _train(
     config, team = learner.config, learner.team
     if resume:
         restore(learner, last_checkpoint(run))
+    else:
+        begin(learner)
     display = display or Display(
         f"{config.rules} in {run}", *([] if team.leads else [Console(quiet=True)])
     )
@@ -390,6 +393,13 @@ def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, com
     return run / PUBLISHED
 
 
+def began(learner: Learner) -> str:
+    """Where training began, for the card."""
+    if learner.start is None:
+        return "from scratch"
+    return "on from the policy of `{game}` after {decisions:,} decisions".format(**learner.start)
+
+
 def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
     """What people should know about a policy, Markdown."""
     config = learner.config
@@ -418,8 +428,8 @@ def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
         aims = "the score of the match is seen but\nsingle hands are what it was rewarded for"
     return f"""# {rules.variant.title}: `{rules}`
 
-A policy that scores each legal action from what it leads to, trained by self-play (PPO) from
-scratch; no game of people or of scripted bots was seen. It maximises {goals[config.rollout.goal]}.
+A policy that scores each legal action from what it leads to, trained by self-play (PPO) {began(learner)};
+no game of people or of scripted bots was seen. It maximises {goals[config.rollout.goal]}.
 
 - Training: {learner.decisions:,} decisions, seed {config.seed}; {learner.seconds / 60:.1f} minutes
   by the clock, device {learner.device.type}, threads {config.threads}.
