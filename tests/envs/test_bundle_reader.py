@@ -18,7 +18,9 @@ import dominozoo
 from dominozoo import block_v0
 from dominozoo.bots import bundle as reader
 from dominozoo.bots.archive import LIMITS, MANIFEST, REQUIRED, VECTORS, WEIGHTS, read_weights
-from dominozoo.bots.bundle import Bot, BundleError, draw, load_bot
+from dominozoo.bots.bundle import Bot, BundleError, load_bot
+from dominozoo.bots.levels import draw
+from dominozoo.bots.manifest import field_table, rules_sha256
 from dominozoo.bots.network import ARCHITECTURE, Shape
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import pack_line, parse
@@ -74,12 +76,12 @@ def contents(game: str = "block") -> dict[str, bytes]:
             "name": rules.game,
             "text": str(rules),
             "rules": rules.options,
-            "rules_sha256": reader.rules_sha256(rules),
+            "rules_sha256": rules_sha256(rules),
         },
         "observation": {
             "layout": LINE_LAYOUT.name,
             "version": LINE_LAYOUT.version,
-            "fields": reader.field_table(LINE_LAYOUT),
+            "fields": field_table(LINE_LAYOUT),
         },
         "actions": {"table": "line/1", "count": ends * TILE_COUNT + 2},
         "network": {"architecture": ARCHITECTURE, "ends": ends, "seats": rules.players},

@@ -12,7 +12,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 from dominozoo.bots.archive import GRAPH, read_members
-from dominozoo.bots.bundle import shape_of
+from dominozoo.bots.manifest import shape_of
 from dominozoo.bots.network import Network
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import parse

@@ -7,8 +7,6 @@ card. It brings no code. ``dominozoo.load_bot(path)`` reads one.
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,22 +25,14 @@ from dominozoo.bots.archive import (
     read_members,
     read_weights,
 )
-from dominozoo.bots.network import ARCHITECTURE, Looks, Network, Shape
-from dominozoo.bots.truc_network import TRUC_ARCHITECTURE, TrucShape
-from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT, Layout
-from dominozoo.rules import LINE, TRUC, Rules, RulesError, make_rules, pack_line
+from dominozoo.bots.levels import SAMPLED, Level, choose, draw, read_levels, read_select
+from dominozoo.bots.manifest import check_contract, check_format, read_game, read_network
+from dominozoo.bots.network import Looks, Network
+from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT
+from dominozoo.rules import TRUC, Rules, pack_line
 
 __all__ = ["Bot", "Bundle", "BundleError", "load_bot", "read_bundle"]
 
-FORMAT: Final = "dombot"
-FORMAT_VERSION: Final = 1
-READER: Final = 2  # goes up when bundles may need something that older readers can't do
-# By family of games: the network, the table of actions, the first reader that knows them.
-ARCHITECTURES: Final = {LINE: ARCHITECTURE, TRUC: TRUC_ARCHITECTURE}
-ACTIONS: Final = {LINE: "line/1", TRUC: "truc/1"}
-READERS: Final = {LINE: 1, TRUC: 2}
-GREEDY: Final = "greedy"  # how moves are chosen unless the caller says otherwise
-SAMPLED: Final = "sampled"
 # The fields of an observation that say how an option stands.
 OPTION_OF: Final = {
     "draw": "draw",
@@ -59,33 +49,6 @@ SHIPPED: Final = Path(__file__).parent / "shipped"
 Array = npt.NDArray[Any]
 
 
-def canonical(value: object) -> bytes:
-    """JSON in one fixed form, for checksums: sorted keys, no spaces, ASCII."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
-
-
-def rules_sha256(rules: Rules) -> str:
-    """Checksum of a game with all its options, as manifests carry it."""
-    return hashlib.sha256(canonical({"game": rules.game, "rules": rules.options})).hexdigest()
-
-
-def field_table(layout: Layout) -> list[dict[str, Any]]:
-    """An observation's fields as JSON: name, offset, shape, high, kind, scale, meaning."""
-    return [
-        {
-            "name": f.name,
-            "offset": layout.offset(f.name),
-            "shape": list(f.shape),
-            "low": 0,
-            "high": f.high,
-            "kind": f.kind,
-            "scale": f.scale,
-            "meaning": f.meaning,
-        }
-        for f in layout.fields
-    ]
-
-
 @dataclass(frozen=True)
 class Bundle:
     """A bundle that was read and checked against its own checksums.
@@ -95,6 +58,7 @@ class Bundle:
         manifest: the manifest, JSON types.
         rules: the game that it plays.
         shape: what its network looks at.
+        levels: how strongly it is spoilt by level: easy, normal, hard.
         members: every file of it by name.
     """
 
@@ -102,6 +66,7 @@ class Bundle:
     manifest: dict[str, Any]
     rules: Rules
     shape: Looks
+    levels: dict[str, Level]
     members: dict[str, bytes]
 
     @property
@@ -112,7 +77,7 @@ class Bundle:
     @property
     def sampled(self) -> bool:
         """Whether its moves are drawn by their probabilities unless somebody asks otherwise."""
-        return _select(self.manifest) == SAMPLED
+        return read_select(self.manifest) == SAMPLED
 
 
 def read_bundle(path: str | Path) -> Bundle:
@@ -122,131 +87,24 @@ def read_bundle(path: str | Path) -> Bundle:
         BundleError: if it cannot be read, is damaged, or needs something newer; one line that
             names the file and the reason.
     """
-    members = read_members(path)
+    return bundle_of(read_members(path), str(path))
+
+
+def bundle_of(members: dict[str, bytes], path: str) -> Bundle:
+    """A bundle of its members; ``path`` is what errors name. Raises as :func:`read_bundle`."""
     try:
         manifest = read_json(members[MANIFEST], MANIFEST)
         if not isinstance(manifest, dict):
             raise BundleError(f"{MANIFEST} must be an object")
-        _check_format(manifest)
+        check_format(manifest)
         check_sums(members, manifest.get("files"))
-        rules = _read_game(manifest)
-        shape = _read_network(manifest, rules)
-        _check_contract(manifest, rules, shape)
-        _select(manifest)
+        rules = read_game(manifest)
+        shape = read_network(manifest, rules)
+        check_contract(manifest, rules, shape)
+        levels = read_levels(manifest)
     except BundleError as error:
         raise BundleError(f"{path}: {error}") from None
-    return Bundle(str(path), manifest, rules, shape, members)
-
-
-def section(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An object of the manifest; BundleError if it isn't there."""
-    found = manifest.get(name)
-    if not isinstance(found, dict):
-        raise BundleError(f"{MANIFEST}: {name} must be an object")
-    return found
-
-
-def _check_format(manifest: Mapping[str, Any]) -> None:
-    name, _, version = str(manifest.get("format")).partition("/")
-    if name != FORMAT:
-        raise BundleError(f"{MANIFEST}: format must be {FORMAT}/{FORMAT_VERSION}")
-    if version != str(FORMAT_VERSION):
-        raise BundleError(
-            f"it has the format {FORMAT}/{version[:20]}, this version reads "
-            f"{FORMAT}/{FORMAT_VERSION}: a newer dominozoo is needed"
-        )
-    needed = manifest.get("min_reader")
-    if type(needed) is not int or needed < 1:
-        raise BundleError(f"{MANIFEST}: min_reader must be a whole number from 1")
-    if needed > READER:
-        raise BundleError(
-            f"it needs reader {needed}, this is {READER}: a newer dominozoo is needed"
-        )
-    for key in ("id", "version", "licence"):
-        if not isinstance(manifest.get(key), str) or not manifest[key]:
-            raise BundleError(f"{MANIFEST}: {key} must be a text")
-
-
-def _read_game(manifest: Mapping[str, Any]) -> Rules:
-    game = section(manifest, "game")
-    name, options = game.get("name"), game.get("rules")
-    if not isinstance(name, str) or not isinstance(options, dict):
-        raise BundleError(f"{MANIFEST}: game needs name and rules")
-    try:
-        rules = make_rules(name, **options)
-    except (RulesError, TypeError) as error:
-        raise BundleError(f"it plays a game that this version doesn't know: {error}") from None
-    if rules.options != options or rules_sha256(rules) != game.get("rules_sha256"):
-        raise BundleError(f"{MANIFEST}: game.rules don't fit rules_sha256")
-    if str(rules) != game.get("text"):
-        raise BundleError(f"{MANIFEST}: game.text is not {str(rules)!r}")
-    return rules
-
-
-def _read_network(manifest: Mapping[str, Any], rules: Rules) -> Looks:
-    network, known = section(manifest, "network"), ARCHITECTURES[rules.variant.family]
-    if network.get("architecture") != known:
-        raise BundleError(
-            f"its network is {str(network.get('architecture'))[:40]!r}, "
-            f"this version computes {known!r}"
-        )
-    return shape_of(rules, network)
-
-
-def shape_of(rules: Rules, network: Mapping[str, Any]) -> Looks:
-    """What a network of a game looks at.
-
-    Args:
-        rules: the game.
-        network: of a line game ``ends`` and ``seats``; Le Truc has one size.
-
-    Raises:
-        BundleError: if ends or seats are not the game's.
-    """
-    if rules.variant.family == TRUC:
-        return TrucShape()
-    ends, seats = int(pack_line(rules)[0]["ends"]), network.get("seats")
-    if network.get("ends") != ends:
-        raise BundleError(f"{MANIFEST}: network.ends is not that of {rules.game}")
-    if type(seats) is not int or not rules.players <= seats <= 4:
-        raise BundleError(f"{MANIFEST}: network.seats must be {rules.players}..4")
-    return Shape(ends, seats)
-
-
-def _check_contract(manifest: Mapping[str, Any], rules: Rules, shape: Looks) -> None:
-    """Refuse observations and actions that this version doesn't make."""
-    observation, actions = section(manifest, "observation"), section(manifest, "actions")
-    found = (observation.get("layout"), observation.get("version"))
-    known = (shape.layout.name, shape.layout.version)
-    if found != known:
-        raise BundleError(
-            f"it reads observation {str(found[0])[:20]}/{str(found[1])[:20]}, "
-            f"this version makes {known[0]}/{known[1]}"
-        )
-    if _places(observation.get("fields")) != _places(field_table(shape.layout)):
-        raise BundleError(f"{MANIFEST}: observation.fields are not those of {known[0]}/{known[1]}")
-    table, count = ACTIONS[rules.variant.family], shape.action_count
-    if (actions.get("table"), actions.get("count")) != (table, count):
-        raise BundleError(
-            f"its actions are {str(actions.get('table'))[:20]!r}, this game has {table!r} "
-            f"with {count}"
-        )
-
-
-def _select(manifest: Mapping[str, Any]) -> str:
-    """How moves are chosen unless somebody asks otherwise; older bundles needn't say it."""
-    select = section(manifest, "select") if "select" in manifest else {"default": GREEDY}
-    if select.get("default") not in (GREEDY, SAMPLED):
-        raise BundleError(f"{MANIFEST}: select.default must be {GREEDY!r} or {SAMPLED!r}")
-    return str(select["default"])
-
-
-def _places(fields: Any) -> list[tuple[Any, ...]]:
-    """A field table without its words."""
-    keys = ("name", "offset", "shape", "low", "high", "kind", "scale")
-    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
-        return []
-    return [tuple(field.get(key) for key in keys) for field in fields]
+    return Bundle(path, manifest, rules, shape, levels, members)
 
 
 class Bot:
@@ -327,6 +185,7 @@ class Bot:
         *,
         greedy: bool | None = None,
         rng: np.random.Generator | None = None,
+        level: str | None = None,
     ) -> int: ...
 
     @overload
@@ -337,6 +196,7 @@ class Bot:
         *,
         greedy: bool | None = None,
         rng: np.random.Generator | None = None,
+        level: str | None = None,
     ) -> Any: ...
 
     def act(
@@ -346,6 +206,7 @@ class Bot:
         *,
         greedy: bool | None = None,
         rng: np.random.Generator | None = None,
+        level: str | None = None,
     ) -> Any:
         """Choose actions.
 
@@ -358,6 +219,8 @@ class Bot:
                 draws.
             rng: where drawn numbers come from, needed for False; None with ``greedy=None`` takes a
                 generator of the bot's own, freshly seeded.
+            level: ``easy``, ``normal`` or ``hard``, as the bundle defines them; then two numbers are
+                drawn for each position, and ``greedy`` must be left out.
 
         Returns:
             An int for one position, (B,) int64 for a batch.
@@ -374,15 +237,25 @@ class Bot:
             raise ValueError("drawing an action (greedy=False) needs rng, a NumPy generator")
         if not isinstance(rng, np.random.Generator | None):
             raise ValueError(f"rng must be a NumPy generator, not {rng!r}")
-        greedy = not self.bundle.sampled if greedy is None else greedy
         chances = self.probabilities(seen, mask)
         one = chances.ndim == 1
-        chances = chances[None] if one else chances
-        if greedy:
+        chances, legal = (np.atleast_2d(array) for array in (chances, mask))
+        numbers = rng or self._rng
+        if level is not None:
+            first, second = numbers.random((2, len(chances)))
+            chosen = choose(chances, legal, self._level(level, greedy), first, second)
+        elif not self.bundle.sampled if greedy is None else greedy:
             chosen = chances.argmax(axis=1)
         else:
-            chosen = draw(chances, (rng or self._rng).random(len(chances)))
+            chosen = draw(chances, numbers.random(len(chances)))
         return int(chosen[0]) if one else chosen
+
+    def _level(self, name: str, greedy: bool | None) -> Level:
+        if greedy is not None:
+            raise ValueError("give level or greedy, not both")
+        if name not in self.bundle.levels:
+            raise ValueError(f"level must be one of {', '.join(self.bundle.levels)}, not {name!r}")
+        return self.bundle.levels[name]
 
     def _checked(self, observation: npt.ArrayLike, mask: npt.ArrayLike) -> tuple[Array, Array]:
         seen, legal = np.asarray(observation), np.asarray(mask)
@@ -432,21 +305,6 @@ def _check_array(name: str, array: Array, width: int) -> None:
             f"{name} must be integers of shape (..., {width}), "
             f"not {array.dtype} of shape {array.shape}"
         )
-
-
-def draw(probabilities: npt.NDArray[np.floating[Any]], u: Array) -> npt.NDArray[np.int64]:
-    """Draw actions by the inverse of the cumulated probabilities, in float64, by action id.
-
-    Args:
-        probabilities: (B, actions), exactly 0 where illegal.
-        u: (B,) float64 in 0..1, 1 excluded.
-
-    Returns:
-        (B,) int64: the first action whose sum exceeds ``u`` times the whole.
-    """
-    sums = probabilities.astype(np.float64).cumsum(axis=1)
-    actions: npt.NDArray[np.int64] = (sums > u[:, None] * sums[:, -1:]).argmax(axis=1)
-    return actions
 
 
 def load_bot(path: str | Path) -> Bot:

@@ -20,16 +20,15 @@ import safetensors.torch
 
 import dominozoo
 from dominozoo.bots.archive import CARD, GRAPH, MANIFEST, VECTORS, WEIGHTS, read_weights
-from dominozoo.bots.bundle import (
+from dominozoo.bots.bundle import read_bundle
+from dominozoo.bots.levels import GREEDY, SAMPLED
+from dominozoo.bots.manifest import (
     ACTIONS,
     ARCHITECTURES,
     FORMAT,
     FORMAT_VERSION,
-    GREEDY,
     READERS,
-    SAMPLED,
     field_table,
-    read_bundle,
     rules_sha256,
     shape_of,
 )

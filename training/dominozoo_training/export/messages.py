@@ -18,9 +18,6 @@ MOST_MS: Final = 10_000
 SEEDS: Final = 2**53 - 1  # what JavaScript's numbers hold exactly
 NAME: Final = 128
 
-LEVELS: Final = {"easy": 0.6, "normal": 0.25, "hard": 0.0}
-"""By level the share of moves that are drawn from all legal ones alike."""
-
 CODES: Final = {
     "bad_json": 400,
     "too_long": 413,
@@ -99,7 +96,9 @@ class AskRequest(Request):
     bot: Name | None = Field(None, description="Default: the first that plays this game.")
     level: Literal["easy", "normal", "hard"] = "hard"
     select: Literal["greedy", "sampled"] | None = Field(None, description="Default: the bot's.")
-    temperature: float = Field(1.0, ge=0.05, le=10, description="Of sampling: below 1 sharper.")
+    temperature: float = Field(
+        1.0, ge=0.05, le=10, description="Times the level's: below 1 sharper."
+    )
     seed: int | None = Field(None, ge=0, le=SEEDS, description="Same seed, same draws.")
     time_ms: int = Field(TIME_MS, ge=1, le=MOST_MS, description="Then a random move is answered.")
     fallback: bool = Field(True, description="False: an answer that is late is an error.")
@@ -144,7 +143,7 @@ class BotInfo(Message):
     licence: str
     game: str
     rules: dict[str, Any]
-    levels: dict[str, float] = Field(description="By level the share of random moves.")
+    levels: dict[str, dict[str, Any]] = Field(description="By level how it is spoilt, how strong.")
     options: dict[str, Option]
     value: Any = Field(None, description="What the value is worth, as its bundle says.")
     strength: Any = Field(None, description="Win rates, as its bundle says.")

@@ -12,7 +12,7 @@ import random
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -21,7 +21,9 @@ import numpy.typing as npt
 from pydantic import ValidationError
 
 from dominozoo import __version__
-from dominozoo.bots.bundle import Bot, draw, load_bot
+from dominozoo.bots.bundle import Bot, load_bot
+from dominozoo.bots.levels import Level
+from dominozoo.bots.levels import choose as choose_at
 from dominozoo.line.position import legal_of as line_legal
 from dominozoo.notation import new_game, read_view
 from dominozoo.rules import TRUC, Rules, RulesError, make_rules
@@ -30,7 +32,6 @@ from dominozoo.truc.position import legal_of as truc_legal
 from dominozoo_training.evaluation.asking import LateError, within
 from dominozoo_training.export.messages import (
     DEPTH,
-    LEVELS,
     LINE_BYTES,
     MOST_MS,
     PROTOCOL,
@@ -70,7 +71,7 @@ class Player(Protocol):
 
     @property
     def bundle(self) -> Any:
-        """Its bundle: ``manifest`` and ``sampled`` are looked at."""
+        """Its bundle: ``manifest``, ``sampled`` and ``levels`` are looked at."""
         ...
 
     @property
@@ -126,17 +127,14 @@ def uniforms(seed: int | None) -> tuple[float, float]:
     return words[0] / 2**53, words[1] / 2**53
 
 
-def choose(chances: Array, ask: AskRequest, sampled: bool) -> int:
-    """The action that a request gets, from probabilities (1, actions)."""
-    first, second = uniforms(ask.seed)
-    if first < LEVELS[ask.level]:
-        return drawn_alike(chances[0] > 0, second)
-    if not (sampled if ask.select is None else ask.select == "sampled"):
-        return int(chances[0].argmax())
-    heated = chances.astype(np.float64)
-    if ask.temperature != 1.0:
-        heated = (heated / heated.max()) ** (1.0 / ask.temperature)
-    return int(draw(heated, np.array([second]))[0])
+def choose(chances: Array, mask: Array, ask: AskRequest, levels: Mapping[str, Level]) -> int:
+    """The action that a request gets, from probabilities (1, actions) and the mask (1, actions)."""
+    blunder, temperature = levels[ask.level]
+    if ask.select is not None:
+        temperature = float(ask.select == "sampled")
+    numbers = np.array([uniforms(ask.seed)]).T
+    level = Level(blunder, temperature * ask.temperature)
+    return int(choose_at(chances, mask, level, *numbers)[0])
 
 
 def drawn_alike(legal: Array, u: float) -> int:
@@ -294,7 +292,7 @@ class Desk:
         if thought is None:
             action = drawn_alike(mask, uniforms(ask.seed)[1])
         else:
-            action = choose(thought[0], ask, bot.bundle.sampled)
+            action = choose(thought[0], mask[None], ask, bot.bundle.levels)
         move = next(move for move in moves if move["id"] == action)
         words = (move["action"], move["tile"], move["end"])
         told = None
@@ -409,6 +407,14 @@ def read(rules: Rules, view: dict[str, Any]) -> tuple[Array, Array]:
         raise RequestError("bad_view", f"view.{error}", f"view.{field}") from None
 
 
+def told_levels(bundle: Any) -> dict[str, Any]:
+    """The levels as the manifest has them, with their strength; older bundles name none."""
+    named: dict[str, Any] = bundle.manifest.get("levels") or {
+        name: level._asdict() for name, level in bundle.levels.items()
+    }
+    return named
+
+
 def bot_info(bot: Player) -> BotInfo:
     """What ``hello`` says of a bot."""
     manifest = bot.bundle.manifest
@@ -418,9 +424,9 @@ def bot_info(bot: Player) -> BotInfo:
         licence=str(manifest.get("licence", "")),
         game=bot.rules.module,
         rules=dict(bot.rules.options),
-        levels=LEVELS,
+        levels=told_levels(bot.bundle),
         options={
-            "level": Option(type="enum", values=list(LEVELS), default="hard"),
+            "level": Option(type="enum", values=list(bot.bundle.levels), default="hard"),
             "select": Option(
                 type="enum",
                 values=["greedy", "sampled"],
