@@ -66,6 +66,20 @@ def test_a_run_leaves_a_policy_with_meta_and_card(tmp_path: Path) -> None:
     assert load_policy(run).meta["decisions"] == 3 * BATCH
 
 
+def test_matches_are_judged_at_the_end_where_they_are_asked_for(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    policy = load_policy(train(tiny(1, "evaluation.final_matches=8"), run, display=quiet()))
+    assert [(s["unit"], s["games"]) for s in policy.meta["strength"]] == [
+        ("hand", 100),
+        ("match", 16),
+    ]
+    kinds = [json.loads(line)["kind"] for line in (run / "metrics.jsonl").read_text().splitlines()]
+    assert kinds == ["train", "final", "final_matches"]
+    card = (run / "policy" / "card.md").read_text()
+    assert "--players FOLDER,random --unit match --deals 8 --seed 2000003`" in card
+    assert "| random | matches |" in card
+
+
 @pytest.mark.parametrize("game", ["draw(players=3)", "partnership", "french", "truc(target=12)"])
 def test_other_games_train_too(game: str, tmp_path: Path) -> None:
     config = load_config(game, overrides=[*TINY, f"budget.decisions={2 * BATCH}"])

@@ -205,7 +205,8 @@ def test_a_run_is_judged_by_rounds_and_matches(tmp_path: Path) -> None:
     card = (folder / "card.md").read_text()
     assert "draws its moves by their chances" in card
     assert "| random | matches |" in card
-    assert "--unit match" in card
+    assert "--unit match --deals 20 " in card
+    assert "--opening rule --deals 20 " in card
 
 
 # The bundle.

@@ -21,6 +21,7 @@ from dominozoo.rules import Rules, RulesError, parse
 
 Count = Annotated[int, Field(ge=1, le=1 << 40)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Deals = Annotated[int, Field(ge=2, le=1 << 24)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seed = Annotated[int, Field(ge=0, lt=1 << 63)]
 Widths = Annotated[
@@ -104,17 +105,20 @@ class Evaluation(Section):
     """How strength is watched: duplicate deals against fixed opponents.
 
     Attributes:
-        unit: what is won: hands, or whole matches.
+        unit: what is won while training: hands, or whole matches.
         deals: deals each time, each played from every side.
-        final_deals: deals at the end of the run.
+        final_deals: deals of single hands at the end of the run.
+        final_matches: first deals of whole matches at the end; None = none are played, or as many
+            as hands where matches are what is watched.
         seed: of the deals while training.
         final_seed: of the deals at the end, which nothing was chosen by.
     """
 
     every_minutes: Positive = 0.25
     unit: Literal["hand", "match"] = "hand"
-    deals: Annotated[int, Field(ge=2, le=1 << 24)] = 1000
-    final_deals: Annotated[int, Field(ge=2, le=1 << 24)] = 20_000
+    deals: Deals = 1000
+    final_deals: Deals = 20_000
+    final_matches: Deals | None = None
     opponents: Annotated[tuple[Opponent, ...], Field(strict=False, min_length=1)] = (
         "random",
         "normal",
@@ -122,6 +126,14 @@ class Evaluation(Section):
     )
     seed: Seed = 1_000_003
     final_seed: Seed = 2_000_003
+
+    @property
+    def finals(self) -> dict[str, int]:
+        """Deals at the end of the run by what is won."""
+        matches = self.final_matches
+        if matches is None and self.unit == "match":
+            matches = self.final_deals
+        return {"hand": self.final_deals} | ({} if matches is None else {"match": matches})
 
 
 class Checkpoints(Section):

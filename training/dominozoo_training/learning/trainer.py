@@ -8,7 +8,6 @@ to be published.
 from __future__ import annotations
 
 import math
-import shlex
 import shutil
 import signal
 import time
@@ -16,17 +15,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import torch
 from rich.console import Console
 
-from dominozoo_training.evaluation.arena import Result, make_setting, play_pair
-from dominozoo_training.evaluation.entrants import policy_entrant, samples, scripted
 from dominozoo_training.learning import ppo
 from dominozoo_training.learning.config import Config, to_yaml
 from dominozoo_training.learning.display import Display, Metrics
 from dominozoo_training.learning.distributed import command_of, joined
+from dominozoo_training.learning.judging import UNITS, card, measure, report, strengths
 from dominozoo_training.learning.rollout import Player
 from dominozoo_training.learning.state import (
     Learner,
@@ -53,7 +51,6 @@ from dominozoo_training.policy.checkpoint import (
     write_folder,
 )
 
-UNITS: Final = {"hand": "hands", "match": "matches"}
 OWN: Final = (CHECKPOINTS, BEST, PUBLISHED, "tensorboard")
 
 
@@ -338,116 +335,16 @@ def watch(learner: Learner, run: Path, metrics: Metrics, display: Display, best:
     return results[-1].win_rate
 
 
-def measure(learner: Learner, deals: int, seed: int, unit: str) -> list[Result]:
-    """Judge the policy against every opponent of the configuration, opened by rule."""
-    rules, opening = learner.config.rules, "rule" if unit == "hand" else None
-    setting = make_setting(rules, deals, seed, unit, opening)
-    player = policy_entrant("policy", frozen_policy(learner), sample=samples(rules))
-    opponents = learner.config.evaluation.opponents
-    return [play_pair(setting, player, scripted(name)) for name in opponents]
-
-
-def strengths(results: list[Result], seed: int, unit: str) -> list[dict[str, Any]]:
-    """Measured strength as it stands in ``meta.json``: what was won, opened by rule."""
-    return [
-        {
-            "opponent": result.b,
-            "games": result.games,
-            "win_rate": round(result.win_rate, 4),
-            "low": round(result.low, 4),
-            "high": round(result.high, 4),
-            "points": round(result.points, 4),
-            "unit": unit,
-            "opening": "rule",
-            "seed": seed,
-        }
-        for result in results
-    ]
-
-
-def report(
-    learner: Learner, metrics: Metrics, display: Display, kind: str, results: list[Result]
-) -> None:
-    """Write and show win rates."""
-    figures: dict[str, float] = {}
-    for result in results:
-        figures[f"{result.b}_win_rate"] = result.win_rate
-        figures[f"{result.b}_low"] = result.low
-        figures[f"{result.b}_high"] = result.high
-    metrics.write(kind, learner.decisions, {"minutes": learner.seconds / 60, **figures})
-    even = 1 / learner.config.rules.sides
-    display.judged(results, even, final=kind == "final")
-
-
 def publish(learner: Learner, run: Path, metrics: Metrics, display: Display, command: str) -> Path:
     """Judge the final policy on fresh deals and write its folder, with a card."""
     settings, measured = learner.config.evaluation, []
-    for unit in ("hand", "match") if settings.unit == "match" else ("hand",):
-        results = measure(learner, settings.final_deals, settings.final_seed, unit)
-        report(learner, metrics, display, "final", results)
+    for unit, deals in settings.finals.items():
+        results = measure(learner, deals, settings.final_seed, unit)
+        kind = "final" if unit == settings.unit else f"final_{UNITS[unit]}"
+        report(learner, metrics, display, kind, results)
         measured += strengths(results, settings.final_seed, unit)
     policy = frozen_policy(learner)
     meta = policy_meta(learner, policy, command=command, strength=measured)
     write_folder(run / PUBLISHED, policy_files(policy, meta, card(learner, measured, command)))
     display.say(f"done: {run / PUBLISHED}")
     return run / PUBLISHED
-
-
-def began(learner: Learner) -> str:
-    """Where training began, for the card."""
-    if learner.start is None:
-        return "from scratch"
-    return "on from the policy of `{game}` after {decisions:,} decisions".format(**learner.start)
-
-
-def card(learner: Learner, measured: list[dict[str, Any]], command: str) -> str:
-    """What people should know about a policy, Markdown."""
-    config = learner.config
-    rules, even = config.rules, 100 / config.rules.sides
-    goals = {
-        "points": "the points of a hand",
-        "win": "won hands",
-        "match": "won matches",
-    }
-    settings = config.evaluation
-    check = (
-        f"dominozoo arena {shlex.quote(str(rules))} --players FOLDER,{settings.opponents[-1]} "
-        f"--opening rule --deals {settings.final_deals} --seed {settings.final_seed}"
-    )
-    if settings.unit == "match":
-        check = check.replace("--opening rule", "--unit match")
-    rows = "\n".join(
-        f"| {s['opponent']} | {UNITS[s['unit']]} | {100 * s['win_rate']:.2f} % | "
-        f"{100 * s['low']:.2f}..{100 * s['high']:.2f} | {s['games']} | {s['points']:+.4f} | "
-        f"{s['seed']} |"
-        for s in measured
-    )
-    plays = "draws its moves by their chances" if samples(rules) else "plays the likeliest move"
-    aims = "it was rewarded for matches, not for\npoints"
-    if config.rollout.goal != "match":
-        aims = "the score of the match is seen but\nsingle hands are what it was rewarded for"
-    return f"""# {rules.variant.title}: `{rules}`
-
-A policy that scores each legal action from what it leads to, trained by self-play (PPO) {began(learner)};
-no game of people or of scripted bots was seen. It maximises {goals[config.rollout.goal]}.
-
-- Training: {learner.decisions:,} decisions, seed {config.seed}; {learner.seconds / 60:.1f} minutes
-  by the clock, device {learner.device.type}, threads {config.threads}.
-- Command: `{command or "dominozoo train"}`
-- Licence: Apache-2.0, as the project.
-
-## Strength
-
-Duplicate deals, each played from every side, single hands opened by rule; 95 % interval over deals.
-Even is {even:.0f} %. Points are the reward of a hand. The deals' seed was used for nothing else. To check:
-`{check}`
-
-| Opponent | Unit | Won | Interval | Games | Points a hand | Seed |
-|---|---|---|---|---|---|---|
-{rows}
-
-## Weaknesses
-
-It {plays} and doesn't adapt to its opponent; {aims}. How far a player made to beat it
-gets wasn't measured.
-"""
