@@ -81,6 +81,21 @@ def test_maskable_ppo(tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "policy.zip").stat().st_size > 10_000
 
 
+@needs("torch", "pydantic", "sb3_contrib")
+def test_two_learners_with_the_same_time(tmp_path: Path) -> None:
+    lines = run("compare_maskable_ppo.py", tmp_path, "block")
+    rate = r"\d+\.\d\d% \((\d+\.\d\d)%\.\.(\d+\.\d\d)%\)"
+    forms = [r"block, 0\.0167 minutes of the processor each, seed 3"]
+    for name in ("house", "MaskablePPO"):
+        forms.append(rf"{name}: [1-9]\d+ decisions, [1-9]\d+ a second")
+        forms += [f"{name} against {rival}: {rate}" for rival in ("random", "hard")]
+    forms.append(f"house against MaskablePPO: {rate}")
+    found = [re.fullmatch(*pair) for pair in zip(forms, lines, strict=True)]
+    assert all(found), lines
+    rates = [match for match in found if match and match.re.groups]
+    assert all(float(match[1]) < float(match[2]) for match in rates)
+
+
 @needs("torch")
 def test_ppo_in_one_file(tmp_path: Path) -> None:
     lines = run("cleanrl_ppo.py", tmp_path)
