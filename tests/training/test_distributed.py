@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,7 @@ TINY = [
     "evaluation.every_minutes=60",
 ]
 BATCH = 64 * 4 * 2
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 
 # Each process learns from its half of a minibatch; what comes out is that of the whole. Then a run
 # of two is trained in one go, and once more, stopped by the second process alone, and resumed.
@@ -87,9 +90,8 @@ def done_in_two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where two processes have run the script."""
     folder = tmp_path_factory.mktemp("two")
     (folder / "script.py").write_text(SCRIPT)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     result = subprocess.run(
-        [*command, "script.py", str(4 * BATCH), *TINY],
+        [*TORCHRUN, "script.py", str(4 * BATCH), *TINY],
         cwd=folder,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
@@ -135,6 +137,44 @@ def test_another_number_of_processes_is_refused(done_in_two: Path) -> None:
     config, run = plan(None, [f"budget.decisions={5 * BATCH}"], resume=done_in_two / "broken")
     with pytest.raises(CheckpointError, match="with 2 processes, not 1: go on by torchrun --nproc"):
         train(config, run, resume=True)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals as on POSIX")
+def test_the_command_line_stops_by_a_signal_and_goes_on(tmp_path: Path) -> None:
+    """SIGTERM to torchrun reaches all processes: the run is saved, and torchrun goes on with it."""
+    train_two = [*TORCHRUN, "-m", "dominozoo_training.cli", "train"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    log, told = tmp_path / "two" / "metrics.jsonl", tmp_path / "told.txt"
+    words = [*TINY, "budget.minutes=60", "--out", "two"]
+    with (
+        told.open("w") as file,
+        subprocess.Popen(
+            [*train_two, "block", *words], cwd=tmp_path, env=environment, stdout=file, stderr=file
+        ) as run,
+    ):
+        try:
+            while run.poll() is None and not (log.exists() and log.stat().st_size):
+                time.sleep(0.1)
+            run.send_signal(signal.SIGTERM)
+            run.wait(120)
+        finally:
+            run.kill()
+    again = "to go on: torchrun --nproc-per-node=2 -m dominozoo_training.cli train --resume two"
+    assert f"stopped by SIGTERM; {again}" in told.read_text()
+    reached = int(checkpoints_of(tmp_path / "two")[-1].name)
+    assert reached >= BATCH
+    budget = f"budget.decisions={reached + BATCH}"
+    result = subprocess.run(
+        [*train_two, "--resume", "two", budget],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert load_policy(tmp_path / "two" / "policy").meta["decisions"] == reached + BATCH
+    assert "done: two/policy" in result.stdout + result.stderr
 
 
 def test_alone_there_is_nothing_to_agree_on() -> None:
