@@ -163,7 +163,7 @@ class Bot:
         if one:
             observation, mask = np.asarray(observation)[None], np.asarray(mask)[None]
         seen, legal = self._checked(observation, mask)
-        found = self.network.probabilities(self.network.state(seen), legal)
+        found = self.network.probabilities(seen, legal)
         return found[0] if one else found
 
     def value(self, observation: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -174,7 +174,7 @@ class Bot:
         one = np.ndim(observation) == 1
         seen = np.atleast_2d(observation)
         mask = np.ones((len(seen), self.bundle.action_count), np.int8)
-        found = self.network.value(self.network.state(self._checked(seen, mask)[0]))
+        found = self.network.value(self._checked(seen, mask)[0])
         return found[0] if one else found
 
     @overload
@@ -239,13 +239,14 @@ class Bot:
             raise ValueError(f"rng must be a NumPy generator, not {rng!r}")
         chances = self.probabilities(seen, mask)
         one = chances.ndim == 1
+        if level is None and (not self.bundle.sampled if greedy is None else greedy):
+            chosen = chances.argmax(axis=-1)
+            return int(chosen) if one else chosen
         chances, legal = (np.atleast_2d(array) for array in (chances, mask))
         numbers = rng or self._rng
         if level is not None:
             first, second = numbers.random((2, len(chances)))
             chosen = choose(chances, legal, self._level(level, greedy), first, second)
-        elif not self.bundle.sampled if greedy is None else greedy:
-            chosen = chances.argmax(axis=1)
         else:
             chosen = draw(chances, numbers.random(len(chances)))
         return int(chosen[0]) if one else chosen
@@ -263,10 +264,10 @@ class Bot:
         _check_array("mask", legal, self.bundle.action_count)
         if len(seen) != len(legal):
             raise ValueError(f"{len(seen)} observations but {len(legal)} masks")
-        if (seen > self._high).any() or (seen < self._low).any():
+        if np.count_nonzero(seen > self._high) or np.count_nonzero(seen < self._low):
             row, column = np.argwhere((seen < self._low) | (seen > self._high))[0].tolist()
             raise ValueError(self._why_not(column, int(seen[row, column])))
-        if not legal.any(axis=1).all():
+        if not (np.count_nonzero(legal) if len(legal) == 1 else legal.any(axis=1).all()):
             raise ValueError("a mask allows no action: the bot is not to move")
         return seen, legal
 
