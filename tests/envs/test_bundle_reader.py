@@ -22,6 +22,7 @@ from dominozoo.bots.bundle import Bot, BundleError, load_bot
 from dominozoo.bots.levels import draw
 from dominozoo.bots.manifest import field_table, rules_sha256
 from dominozoo.bots.network import ARCHITECTURE, Shape
+from dominozoo.bots.shipping import shipped_games
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import pack_line, parse
 from dominozoo.tables import Tables
@@ -334,7 +335,7 @@ def test_what_is_no_path_is_not_opened(path: Any) -> None:
     ],
 )
 def test_a_name_under_which_none_ships(name: str, hint: str) -> None:
-    shipped = ", ".join(sorted(file.stem.removesuffix("_v0") for file in reader.SHIPPED.iterdir()))
+    shipped = ", ".join(shipped_games())
     assert "block" in shipped
     assert refused(Path(name)) == (
         f"no bot ships as {name!r}{hint}, and there is no such file: "

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import dominozoo
 from dominozoo.bots import BOTS
-from dominozoo.bots.bundle import SHIPPED
+from dominozoo.bots.shipping import SHIPPED
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.line import batch
 from dominozoo.line.table import TABLE

@@ -22,7 +22,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from dominozoo.bots.bundle import SHIPPED
+from dominozoo.bots.shipping import SHIPPED
 from dominozoo_training.cli import app
 from dominozoo_training.evaluation import formats, journal, tournament
 from dominozoo_training.evaluation.asking import Conduct

@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
 from dominozoo import load_bot
-from dominozoo.bots.bundle import SHIPPED, read_bundle
+from dominozoo.bots.bundle import read_bundle
+from dominozoo.bots.shipping import SHIPPED, game_of, shipped_for, shipped_games, stem_of
 from dominozoo.rules import parse
 from dominozoo_training.evaluation.arena import evaluate
-from dominozoo_training.export.parity import run_vectors
+from dominozoo_training.evaluation.entrants import load_entrant
+from dominozoo_training.export.parity import check_bundle
 from dominozoo_training.policy.checkpoint import load_policy
 
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
@@ -30,9 +33,12 @@ def test_a_shipped_bot_is_its_checkpoints(path: Path) -> None:
 
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
 def test_a_shipped_bot_passes_its_vectors_in_every_reader(path: Path) -> None:
-    runs = run_vectors(read_bundle(path))
-    assert set(runs) == {"NumPy", "onnxruntime", "views"}
-    assert {name: run.failed for name, run in runs.items()} == dict.fromkeys(runs, 0)
+    report = check_bundle(read_bundle(path))
+    assert set(report.vectors) == {"NumPy", "onnxruntime", "PyTorch", "views"}
+    assert set(report.games) == {"NumPy", "onnxruntime", "PyTorch", "engine"}
+    assert report.failed == ""
+    assert report.count[:2] >= (128, 3)
+    assert path.stat().st_size <= 600_000
 
 
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
@@ -83,6 +89,34 @@ def test_le_truc_ships_a_bot_that_draws_and_beats_hard() -> None:
     }
     assert set(matches) == {"random", "normal", "hard"}
     assert matches["hard"]["win_rate"] > 0.55
+
+
+@pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
+def test_a_shipped_bot_is_found_by_its_game(path: Path) -> None:
+    game = game_of(path.stem)
+    assert stem_of(parse(game)) == path.stem
+    assert game in shipped_games()
+    assert load_bot(game).rules == parse(game)
+
+
+def test_of_other_options_the_most_alike_ships() -> None:
+    found = {
+        game: shipped_for(parse(game))
+        for game in ("block(target=50)", "partnership(target=3)", "truc(target=12)")
+    }
+    assert [path.stem for path in found.values() if path] == [
+        "block_v0",
+        "partnership_v0",
+        "truc_v0",
+    ]
+
+
+def test_the_shipped_bot_is_a_player_of_the_arena_and_an_opponent() -> None:
+    bot = load_entrant("shipped", parse("block(target=50)"))
+    assert (bot.name, bool(bot.mark)) == ("shipped", True)
+    env = gymnasium.make("dominozoo/Block-v0", opponents="shipped")
+    observation, _ = env.reset(seed=1)
+    env.step(int(np.flatnonzero(observation["action_mask"])[0]))
 
 
 def test_a_name_without_a_shipped_bot_is_read_as_a_path() -> None:

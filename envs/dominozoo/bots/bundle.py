@@ -28,6 +28,7 @@ from dominozoo.bots.archive import (
 from dominozoo.bots.levels import SAMPLED, Level, choose, draw, read_levels, read_select
 from dominozoo.bots.manifest import check_contract, check_format, read_game, read_network
 from dominozoo.bots.network import Looks, Network
+from dominozoo.bots.shipping import shipped_games, shipped_path
 from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT
 from dominozoo.rules import TRUC, Rules, pack_line
 
@@ -44,7 +45,6 @@ OPTION_OF: Final = {
     "bruck_end": "bruck",
     "key_card": "key_card",
 }
-SHIPPED: Final = Path(__file__).parent / "shipped"
 
 Array = npt.NDArray[Any]
 
@@ -312,7 +312,8 @@ def load_bot(path: str | Path) -> Bot:
     """Read an exported bot that plays with NumPy alone.
 
     Args:
-        path: a ``.dombot`` file, or the name of a game that the package ships a bot for.
+        path: a ``.dombot`` file, or the name of a game that the package ships a bot for, with its
+            options: ``french``, ``cutthroat(players=3)``.
 
     Raises:
         BundleError: if it cannot be read, is damaged, or needs something newer.
@@ -321,14 +322,15 @@ def load_bot(path: str | Path) -> Bot:
     >>> load_bot("block").id
     'block'
     """
-    shipped = sorted(file.stem.removesuffix("_v0") for file in SHIPPED.glob("*.dombot"))
+    shipped = shipped_games()
     if not isinstance(path, str | os.PathLike):
         raise TypeError(
             f"load_bot takes the name of a bot that ships ({', '.join(shipped)}) or the path of a "
             f".dombot file, not {path!r}"
         )
     name = str(path)
-    if (name.isidentifier() and not shipped_path(name)) and not Path(path).exists():
+    named = name.isidentifier() or name.endswith(")")
+    if named and not shipped_path(name) and not Path(path).exists():
         near = difflib.get_close_matches(name.casefold().removesuffix("_v0"), shipped, n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise BundleError(
@@ -336,9 +338,3 @@ def load_bot(path: str | Path) -> Bot:
             f"name one of those that ship ({', '.join(shipped)}), or the path of a .dombot file"
         )
     return Bot(read_bundle(shipped_path(name) or path))
-
-
-def shipped_path(name: str) -> Path | None:
-    """The file of the bot that the package ships under a game's name, None if there is none."""
-    file = SHIPPED / f"{name.removesuffix('_v0')}_v0.dombot"
-    return file if name.isidentifier() and file.is_file() else None

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dominozoo.bots import BOTS, OUTSIDE
 from dominozoo.bots.bundle import Bot, Bundle, load_bot
+from dominozoo.bots.shipping import shipped_for
 from dominozoo.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -149,6 +150,8 @@ def _find(name: str, player: Any, rules: Rules) -> int | Mind:
     """A bot's code, or a mind."""
     if isinstance(player, str) and player in BOTS:
         return BOTS[player]
+    if isinstance(player, str) and player == "shipped":
+        player = _shipped(name, rules)
     if isinstance(player, Path) or (isinstance(player, str) and player.endswith(BUNDLE)):
         player = load_bot(player)
     if isinstance(player, Bundle):
@@ -161,9 +164,17 @@ def _find(name: str, player: Any, rules: Rules) -> int | Mind:
     near = difflib.get_close_matches(str(player), BOTS, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     raise OpponentError(
-        f"{name}: {player!r} is nobody{hint}; name a bot ({', '.join(BOTS)}), a file *{BUNDLE}, "
-        "a loaded bot or a function of the observation"
+        f"{name}: {player!r} is nobody{hint}; name a bot ({', '.join(BOTS)}), 'shipped', "
+        f"a file *{BUNDLE}, a loaded bot or a function of the observation"
     )
+
+
+def _shipped(name: str, rules: Rules) -> Path:
+    """The file of the bot that ships for a game."""
+    path = shipped_for(rules)
+    if path is None:
+        raise OpponentError(f"{name}: no bot ships for {rules}")
+    return path
 
 
 def _check_game(name: str, made_for: Rules, rules: Rules) -> None:

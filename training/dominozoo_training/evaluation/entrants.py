@@ -233,6 +233,15 @@ def _load_bundle(spec: str, rules: Rules) -> Entrant:
     return policy_entrant(spec, bot, sample=samples(rules), mark=mark)
 
 
+def _load_shipped(spec: str, rules: Rules) -> Entrant:
+    from dominozoo.bots.shipping import shipped_for
+
+    path = shipped_for(rules)
+    if path is None:
+        raise EntrantError(f"players: no bot ships for {rules}")
+    return replace(_load_bundle(str(path), rules), name=spec)
+
+
 def _load_checkpoint(spec: str, rules: Rules) -> Entrant:
     try:
         checkpoint = importlib.import_module("dominozoo_training.policy.checkpoint")
@@ -306,6 +315,7 @@ KINDS: Final[list[Kind]] = [
     Kind(f"a bot ({', '.join(BOTS)})", BOTS.__contains__, _load_scripted),
     Kind("stdio:COMMAND", lambda spec: spec.startswith("stdio:"), _load_program),
     Kind("search(deals=50), omniscient", _is_searcher, _load_searcher),
+    Kind("shipped", "shipped".__eq__, _load_shipped),
     Kind(f"a file *{BUNDLE}", lambda spec: spec.endswith(BUNDLE), _load_bundle),
     Kind(f"a file *{MODEL} of Stable-Baselines3", lambda s: s.endswith(MODEL), _load_model),
     Kind("a checkpoint folder", _is_folder, _load_checkpoint),
