@@ -14,13 +14,14 @@ import pytest
 from onnx import TensorProto, helper
 from typer.testing import CliRunner, Result
 
-from dominozoo.bots.archive import CARD, GRAPH, MANIFEST, VECTORS, WEIGHTS, read_members
+from dominozoo.bots.archive import CARD, GAMES, GRAPH, MANIFEST, VECTORS, WEIGHTS, read_members
 from dominozoo.bots.bundle import load_bot, read_bundle
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.tables import Tables
 from dominozoo_training.cli import app
-from dominozoo_training.export.bundle import ExportError, entry, pack, slug, write_whole
-from dominozoo_training.export.parity import run_vectors
+from dominozoo_training.export.describe import slug
+from dominozoo_training.export.packing import ExportError, entry, pack, write_whole
+from dominozoo_training.export.parity import check_bundle
 from dominozoo_training.export.vectors import choose, play
 from dominozoo_training.policy.checkpoint import Policy, describe_policy, policy_files, write_folder
 
@@ -50,10 +51,13 @@ def members(exported: Path) -> dict[str, bytes]:
 
 def test_export_writes_a_bundle_that_verifies(policy: Policy, exported: Path) -> None:
     bundle = read_bundle(exported)
-    runs = run_vectors(bundle)
-    assert set(runs) == {"NumPy", "onnxruntime", "views"}
-    assert not any(run.failed for run in runs.values())
-    assert max(run.worst for run in runs.values()) < 1e-5
+    report = check_bundle(bundle)
+    assert set(report.vectors) == {"NumPy", "onnxruntime", "PyTorch", "views"}
+    assert set(report.games) == {"NumPy", "onnxruntime", "PyTorch", "engine"}
+    assert report.failed == ""
+    runs = (*report.vectors.values(), *report.games.values())
+    assert max(run.worst for run in runs) < 1e-5
+    assert report.count[:2] >= (128, 3)
     assert exported.stat().st_size < 600_000
     assert bundle.rules == policy.rules
 
@@ -67,7 +71,7 @@ def test_the_manifest_says_what_an_integrator_needs(exported: Path) -> None:
     assert manifest["onnx"]["opset"] == 15
     assert manifest["strength"] == {"vs hard": 0.5}
     assert "divided by the target" in manifest["value"]["unit"]
-    assert set(manifest["files"]) == {GRAPH, WEIGHTS, VECTORS, CARD}
+    assert set(manifest["files"]) == {GRAPH, WEIGHTS, VECTORS, GAMES, CARD}
 
 
 def test_vectors_show_every_kind_of_position(policy: Policy, members: dict[str, bytes]) -> None:
@@ -120,11 +124,12 @@ def test_export_verify_and_info_from_the_command_line(
     assert result.exit_code == 0, result.output
     assert "me" in result.output
     made, other = read_members(out), read_members(exported)
-    for name in (GRAPH, WEIGHTS, VECTORS):  # another process may have made the other
+    for name in (GRAPH, WEIGHTS, VECTORS, GAMES):  # another process may have made the other
         assert made[name] == other[name], name
     result = run("verify", str(out))
     assert result.exit_code == 0, result.output
-    assert result.output.count("all vectors are right") == 3
+    assert result.output.count("all vectors are right") == 4
+    assert result.output.count("all decisions are right") == 4
     shown = json.loads(run("info", str(out)).output)
     assert (shown["id"], shown["version"], shown["game"]["text"]) == ("me", "3", "block")
     before = out.read_bytes()
@@ -175,7 +180,7 @@ def test_a_cut_bundle(exported: Path, tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "none.dombot")
 
 
-@pytest.mark.parametrize("name", [GRAPH, WEIGHTS, VECTORS, CARD])
+@pytest.mark.parametrize("name", [GRAPH, WEIGHTS, VECTORS, GAMES, CARD])
 def test_a_member_that_was_changed(name: str, members: dict[str, bytes], tmp_path: Path) -> None:
     data = bytearray(members[name])
     data[len(data) // 2] ^= 4
@@ -298,9 +303,8 @@ def test_a_graph_that_encodes_wrongly_fails(
     model.graph.node.insert(0, gather)
     data = model.SerializeToString()
     output = refused(repack(tmp_path / "bot.dombot", {**members, GRAPH: data}), 1)
-    assert "onnxruntime: worst" in output
     assert "NumPy: worst" in output
-    assert output.count("FAIL") == 1
+    assert output.count("FAIL") == output.count("onnxruntime: worst") == 2  # vectors and games
 
 
 @pytest.mark.parametrize("what", BROKEN)
@@ -313,7 +317,7 @@ def test_vectors_of_a_frontend_that_encodes_wrongly_fail(
         vector["observation"] = [vector["observation"][k] for k in BROKEN[what]]
         lines.append(json.dumps(vector).encode())
     path = repack(tmp_path / "bot.dombot", {**members, VECTORS: b"\n".join(lines)})
-    assert refused(path, 1).count("FAIL") == 3  # in both readers, and against the views
+    assert refused(path, 1).count("FAIL") == 4  # in every reader, and against the views
 
 
 def test_a_view_that_does_not_lead_to_its_vector(members: dict[str, bytes], tmp_path: Path) -> None:
@@ -369,7 +373,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     code = f"""
 import resource
 from pathlib import Path
-from dominozoo_training.export.bundle import ExportError, write_whole
+from dominozoo_training.export.packing import ExportError, write_whole
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 try:
     write_whole(Path({str(tmp_path / "bot.dombot")!r}), bytes(100000), lambda path: None)

@@ -17,10 +17,11 @@ from dominozoo.bots.network import Network
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import parse
 from dominozoo_training.export import graph
-from dominozoo_training.export.onnx import TorchReader, lower_opset, to_onnx
+from dominozoo_training.export.onnx import lower_opset, to_onnx
 from dominozoo_training.export.parity import compare, difference
 from dominozoo_training.export.positions import positions
-from dominozoo_training.export.vectors import Reader
+from dominozoo_training.export.readers import Reader
+from dominozoo_training.export.torch_reader import TorchReader
 from dominozoo_training.policy.checkpoint import Policy
 
 GAMES = [

@@ -20,7 +20,7 @@ from dominozoo.truc.strength import BEATS, CLASS, HIS, MINE, TIED
 from dominozoo_training.cli import app
 from dominozoo_training.evaluation.arena import evaluate
 from dominozoo_training.export.bundle import export_policy
-from dominozoo_training.export.parity import run_vectors
+from dominozoo_training.export.parity import check_bundle
 from dominozoo_training.learning import ppo
 from dominozoo_training.learning.config import Config, load_config
 from dominozoo_training.learning.display import Display
@@ -229,11 +229,12 @@ def test_the_bundle_says_what_it_needs_and_verifies(bot_file: Path) -> None:
     assert manifest["select"]["default"] == "sampled"
     assert (manifest["actions"]["table"], manifest["actions"]["count"]) == ("truc/1", 60)
     assert manifest["observation"]["layout"] == "truc"
-    runs = run_vectors(bundle)
-    assert set(runs) == {"NumPy", "onnxruntime", "views"}
-    assert not any(run.failed for run in runs.values())
+    report = check_bundle(bundle)
+    assert set(report.vectors) == {"NumPy", "onnxruntime", "PyTorch", "views"}
+    assert report.games
+    assert report.failed == ""
     result = CliRunner().invoke(app, ["verify", str(bot_file)])
-    assert result.output.count("all vectors are right") == 3
+    assert result.output.count("all vectors are right") == 4
 
 
 def test_vectors_show_every_phase(bot_file: Path) -> None:

@@ -469,6 +469,13 @@ def export_bot(
         str | None, typer.Option("--id", help="Default: the game and the weights' checksum.")
     ] = None,
     version: Annotated[str, typer.Option(help="The bot's version.")] = "1",
+    fp16: Annotated[
+        bool, typer.Option("--fp16", help="Keep the weights as 16-bit floats: a smaller file.")
+    ] = False,
+    deals: Annotated[
+        int,
+        typer.Option(help="Deals of each level against each scripted bot; 0: not measured.", min=0),
+    ] = 0,
     force: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a policy as a bundle that other programs can play."""
@@ -481,8 +488,13 @@ def export_bot(
             raise FileExistsError(f"out: {out} exists: name another file, or replace it by --force")
         with naming_extras("train,export"):
             from dominozoo_training.export.bundle import export_policy
+            from dominozoo_training.export.strength import remark
             from dominozoo_training.policy.checkpoint import load_policy
-        manifest = export_policy(load_policy(checkpoint), out, bot_id=bot_id, version=version)
+        policy = load_policy(checkpoint)
+        manifest = export_policy(
+            policy, out, bot_id=bot_id, version=version, half=fp16, deals=deals, report=say
+        )
+    say(f"levels: {remark(manifest['levels'])}")
     typer.echo(f"{out}: {manifest['id']}, {out.stat().st_size} bytes")
 
 
@@ -490,24 +502,24 @@ def export_bot(
 def verify(
     file: Annotated[Path, typer.Argument(help="A .dombot file.")],
 ) -> None:
-    """Check a bundle and run its test vectors in every reader at hand.
+    """Check a bundle, run its vectors and play its golden games again in every reader at hand.
 
-    Exit code 0: all is right. 1: a reader differs from the vectors. 2: it is no sound bundle.
+    Exit code 0: all is right. 1: a reader, or the engine, comes to something else. 2: it is no sound
+    bundle.
     """
     from dominozoo.bots.bundle import read_bundle
 
     with refusing(ValueError, OSError):
-        from dominozoo_training.export.parity import run_vectors
+        from dominozoo_training.export.parity import check_bundle
 
         bundle = read_bundle(file)
-        runs = run_vectors(bundle)
+        report = check_bundle(bundle)
     typer.echo(f"{bundle.manifest['id']}: {bundle.rules}, checksums are right")
-    for name, run in runs.items():
-        words = f"{run.failed} vectors FAIL: {run.first}" if run.failed else "all vectors are right"
-        typer.echo(f"{name:>11}: worst difference {run.worst:.1e}, {words}")
-    if "onnxruntime" not in runs:
+    for line in report.lines():
+        typer.echo(line)
+    if "onnxruntime" not in report.vectors:
         typer.echo(f"policy.onnx was not run: {remedy('export')}")
-    if any(run.failed for run in runs.values()):
+    if report.failed:
         raise typer.Exit(1)
 
 

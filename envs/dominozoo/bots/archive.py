@@ -26,6 +26,7 @@ MANIFEST: Final = "manifest.json"
 GRAPH: Final = "policy.onnx"
 WEIGHTS: Final = "weights.safetensors"
 VECTORS: Final = "vectors.jsonl"
+GAMES: Final = "games.jsonl"  # older bundles have none
 CARD: Final = "card.md"
 REQUIRED: Final = (MANIFEST, GRAPH, WEIGHTS, VECTORS, CARD)
 
@@ -36,7 +37,7 @@ LIMITS: Final[dict[str, int]] = {
     WEIGHTS: 1 << 24,
     VECTORS: 1 << 22,
     CARD: 1 << 18,
-    "games.jsonl": 1 << 22,
+    GAMES: 1 << 23,
     "contract.json": 1 << 18,
     "CONTRACT.md": 1 << 18,
     "LICENSE": 1 << 16,

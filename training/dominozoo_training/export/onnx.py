@@ -6,15 +6,14 @@ import contextlib
 import logging
 import warnings
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import onnx
 import torch
 from onnx import ModelProto, NodeProto, TensorProto, numpy_helper
 
 from dominozoo_training.export import graph
+from dominozoo_training.export.torch_reader import one_thread
 from dominozoo_training.policy.network import PolicyNetwork
 
 TORCH_OPSET: Final = 18  # the oldest that torch writes by itself
@@ -76,17 +75,6 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch work on one thread: small batches gain nothing from more and wait for them."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
 def lower_opset(model: ModelProto) -> None:
     """Rewrite a model of a later opset in place so that it is one of opset 15.
 
@@ -140,20 +128,3 @@ def strip(model: ModelProto) -> None:
     for part in (*body.node, *body.input, *body.output, *body.initializer):
         del part.metadata_props[:]
         part.doc_string = ""
-
-
-class TorchReader:
-    """The trained network itself, as it is exported: all actions under the mask."""
-
-    def __init__(self, network: PolicyNetwork) -> None:
-        self.network = network.eval()
-
-    @torch.inference_mode()
-    def evaluate(
-        self, observation: npt.NDArray[Any], mask: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """Probabilities (B, actions) and values (B,)."""
-        inputs = (torch.from_numpy(array.astype(np.int32)) for array in (observation, mask))
-        with one_thread():
-            probabilities, value = self.network(*inputs)
-        return probabilities.numpy(), value.numpy()

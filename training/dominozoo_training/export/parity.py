@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.bots.archive import GRAPH, VECTORS, BundleError
-from dominozoo.bots.bundle import Bot, Bundle
+from dominozoo.bots.archive import GAMES, VECTORS
+from dominozoo.bots.bundle import Bundle
+from dominozoo_training.export.games import Golden, read_games
 from dominozoo_training.export.positions import Positions
-from dominozoo_training.export.vectors import Reader, Vectors, read_vectors, view_error
+from dominozoo_training.export.readers import Reader, readers_of
+from dominozoo_training.export.replaying import mistakes
+from dominozoo_training.export.vectors import Vectors, read_vectors, view_error
 
 TOLERANCE: Final = 1e-5  # between readers of the same weights
 VECTOR_TOLERANCE: Final = 1e-4  # whatever the manifest says, no vector may be off by more
@@ -63,11 +66,11 @@ def difference(
 
 @dataclass
 class Run:
-    """What came of a bundle's vectors in one reader.
+    """What came of a bundle's vectors, or of its golden games, in one reader.
 
     Attributes:
         worst: the largest difference of a probability or a value.
-        failed: how many vectors are off by more than the tolerance.
+        failed: how many positions are off by more than the tolerance.
         first: the first of them in words, or "".
     """
 
@@ -76,50 +79,87 @@ class Run:
     first: str = ""
 
     def fail(self, words: str) -> None:
-        """Count a vector that failed."""
+        """Count one that failed."""
         self.failed += 1
         self.first = self.first or words
 
 
-def run_vectors(bundle: Bundle) -> dict[str, Run]:
-    """Run a bundle's vectors in every reader that is installed.
+@dataclass(frozen=True)
+class Report:
+    """What came of a bundle.
 
-    Returns:
-        A run for ``NumPy``, for ``onnxruntime`` if that is installed, and for ``views`` where the
-        vectors have them: do they lead to the observation?
+    Attributes:
+        vectors: a run for each reader, and for ``views`` where the vectors have them: do they lead
+            to the observation?
+        games: a run for ``engine``, which plays the golden games again, and for each reader; empty
+            for an older bundle, which has no golden games.
+        count: how many vectors there are, golden games, and decisions in them.
+    """
+
+    vectors: dict[str, Run]
+    games: dict[str, Run]
+    count: tuple[int, int, int]
+
+    @property
+    def failed(self) -> str:
+        """The first thing that is wrong, in words, or ""."""
+        runs = {**self.vectors, **{f"games, {name}": run for name, run in self.games.items()}}
+        return next((f"{name}: {run.first}" for name, run in runs.items() if run.failed), "")
+
+    def lines(self) -> Iterator[str]:
+        """What to tell of it."""
+        vectors, games, decisions = self.count
+        yield f"{vectors} vectors"
+        yield from self._told(self.vectors, "vectors")
+        if self.games:
+            yield f"{games} golden games, {decisions} decisions"
+            yield from self._told(self.games, "decisions")
+        else:
+            yield f"{GAMES} is missing: golden games are not checked; a new export brings them"
+
+    def _told(self, runs: Mapping[str, Run], what: str) -> Iterator[str]:
+        for name, run in runs.items():
+            words = (
+                f"{run.failed} {what} FAIL: {run.first}" if run.failed else f"all {what} are right"
+            )
+            yield f"{name:>11}: worst difference {run.worst:.1e}, {words}"
+
+
+def check_bundle(bundle: Bundle) -> Report:
+    """Run a bundle's vectors and golden games in every reader that is installed.
 
     Raises:
-        BundleError: if vectors, weights or graph are not what a bundle may hold.
+        BundleError: if vectors, games, weights or graph are not what a bundle may hold.
     """
+    readers = readers_of(bundle)
     vectors = read_vectors(bundle.members[VECTORS], bundle)
-    runs = {"NumPy": _run(vectors, Bot(bundle).network)}
-    graph = graph_reader(bundle)
-    if graph is not None:
-        runs["onnxruntime"] = _run(vectors, graph)
+    runs = {name: _run(vectors, reader, "vector") for name, reader in readers.items()}
     if any(vectors.views):
         runs["views"] = _run_views(vectors, bundle)
-    return runs
+    if GAMES not in bundle.members:
+        return Report(runs, {}, (len(vectors), 0, 0))
+    games = read_games(bundle.members[GAMES], bundle)
+    played = {"engine": _run_engine(games, bundle)}
+    for name, reader in readers.items():
+        played[name] = Run()
+        for k, game in enumerate(games):
+            _run(game.decisions, reader, f"game {k}, decision", played[name])
+    return Report(runs, played, (len(vectors), len(games), sum(len(g.actions) for g in games)))
 
 
-def graph_reader(bundle: Bundle) -> Reader | None:
-    """A bundle's checked graph in onnxruntime; None if onnx or onnxruntime is not installed.
-
-    Raises:
-        BundleError: if the graph is not one that a bundle may hold.
-    """
-    try:
-        from dominozoo_training.export import graph
-    except ModuleNotFoundError:
-        return None
-    try:
-        graph.check(bundle.members[GRAPH], bundle.shape.layout, bundle.action_count)
-        return graph.GraphPolicy(bundle.members[GRAPH])
-    except graph.GraphError as error:
-        raise BundleError(f"{bundle.path}: {GRAPH}: {error}") from None
-
-
-def _run(vectors: Vectors, reader: Reader) -> Run:
+def _run_engine(games: list[Golden], bundle: Bundle) -> Run:
+    """Play golden games again: the engine must come to the same."""
     run = Run()
+    for k, game in enumerate(games):
+        for words in mistakes(game, bundle.rules):
+            run.worst = 1.0
+            run.fail(f"game {k}: {words}")
+    return run
+
+
+def _run(vectors: Vectors, reader: Reader, what: str, run: Run | None = None) -> Run:
+    """Ask a reader about each position by itself; goes on with ``run`` if it is given."""
+    run = run or Run()
     for k in range(len(vectors)):
         part = slice(k, k + 1)
         mask = vectors.mask[part]
@@ -127,7 +167,7 @@ def _run(vectors: Vectors, reader: Reader) -> Run:
         off = difference(found, (vectors.probabilities[part], vectors.value[part]), mask)
         run.worst = max(run.worst, off)
         if not off <= VECTOR_TOLERANCE:
-            run.fail(f"vector {k} is off by {off:.1e}")
+            run.fail(f"{what} {k} is off by {off:.1e}")
     return run
 
 

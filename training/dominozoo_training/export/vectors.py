@@ -8,27 +8,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.bots import BOTS, kernels, seed_bots
 from dominozoo.bots.archive import VECTORS, BundleError, read_json
 from dominozoo.bots.bundle import Bundle
-from dominozoo.line.batch import ENDED
-from dominozoo.line.score import MATCH_OVER
-from dominozoo.notation import mask_from_view, new_game, observation_from_view
+from dominozoo.notation import mask_from_view, observation_from_view
 from dominozoo.rules import Rules
-from dominozoo.tables import split_seed
 from dominozoo.tiles import TILE_COUNT
+from dominozoo_training.export.positions import matches
+from dominozoo_training.export.readers import Reader
 
 DIGITS: Final = 7
 MOST_VECTORS: Final = 4096
 LONGEST: Final = 1 << 16  # characters of a line
 FEWEST: Final = 64  # fewer prove little
 CANDIDATES: Final = 6  # positions played for each that is kept
-RANDOM_SHARE: Final = 0.3
 
 
 @dataclass
@@ -53,16 +50,6 @@ class Vectors:
         return len(self.observation)
 
 
-class Reader(Protocol):
-    """What computes a policy."""
-
-    def evaluate(
-        self, observation: npt.NDArray[Any], mask: npt.NDArray[Any], /
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-        """(B, size) and (B, actions) integers to probabilities (B, actions) and values (B,)."""
-        ...
-
-
 Case = tuple[npt.NDArray[np.int16], npt.NDArray[np.int8], dict[str, Any]]
 
 
@@ -71,7 +58,11 @@ def vectors(rules: Rules, reader: Reader, count: int, seed: int = 0) -> Vectors:
 
     The positions depend on game, count and seed alone.
     """
-    cases = choose(play(rules, count * CANDIDATES, seed), count)
+    return answers(choose(play(rules, count * CANDIDATES, seed), count), reader)
+
+
+def answers(cases: list[Case], reader: Reader) -> Vectors:
+    """What a reader says of some positions."""
     observation = np.stack([case[0] for case in cases])
     mask = np.stack([case[1] for case in cases])
     probabilities, value = reader.evaluate(observation, mask)
@@ -80,27 +71,13 @@ def vectors(rules: Rules, reader: Reader, count: int, seed: int = 0) -> Vectors:
 
 
 def play(rules: Rules, count: int, seed: int) -> list[Case]:
-    """The first positions of matches between `hard` bots that sometimes move at random."""
-    table: Any = new_game(rules)
-    rng, bots = np.random.default_rng(seed), kernels(rules)
-    stream = np.zeros((1, 4), np.uint32)
-    seed_bots(stream, *split_seed(seed), 0)
-    codes = np.full((1, rules.players), BOTS["hard"], np.int8)
-    chosen, here = np.zeros(1, np.int64), np.ones(1, np.bool_)
-    seat = table.reset(split_seed(seed), {})
+    """The first positions of :func:`matches`."""
     cases: list[Case] = []
-    while len(cases) < count:
+    for table, seat, _ in matches(rules, seed):
+        if len(cases) == count:
+            break
         observation, mask = table.observe(seat)
         cases.append((observation, mask, table.view(seat)))
-        bots.choose(table.tables, table.packed, codes, stream, chosen, here)
-        if rng.random() < RANDOM_SHARE:
-            chosen[0] = rng.choice(np.flatnonzero(mask))
-        code = table.step(int(chosen[0]))
-        if code < ENDED:
-            seat = code
-        else:
-            over = code // ENDED & MATCH_OVER
-            seat = table.reset(None, {}) if over else table.deal()
     return cases
 
 
@@ -133,19 +110,26 @@ def kind(case: Case) -> tuple[Any, ...]:
     return (view["phase"], moves, stage, bool(view["passes"]))
 
 
-def as_lines(found: Vectors) -> bytes:
-    """Vectors as JSON lines; ``probabilities`` are those of the mask's ones, in order."""
-    lines = []
+def as_objects(found: Vectors) -> list[dict[str, Any]]:
+    """Vectors as JSON types; ``probabilities`` are those of the mask's ones, in order."""
+    objects = []
     for k in range(len(found)):
         legal = found.probabilities[k][found.mask[k] == 1]
-        vector = {
-            "observation": found.observation[k].tolist(),
-            "mask": found.mask[k].tolist(),
-            "probabilities": [round(p, DIGITS) for p in legal.astype(np.float64).tolist()],
-            "value": round(float(found.value[k]), DIGITS),
-            "view": found.views[k],
-        }
-        lines.append(json.dumps(vector, separators=(",", ":")) + "\n")
+        objects.append(
+            {
+                "observation": found.observation[k].tolist(),
+                "mask": found.mask[k].tolist(),
+                "probabilities": [round(p, DIGITS) for p in legal.astype(np.float64).tolist()],
+                "value": round(float(found.value[k]), DIGITS),
+                "view": found.views[k],
+            }
+        )
+    return objects
+
+
+def as_lines(found: Vectors) -> bytes:
+    """Vectors as JSON lines."""
+    lines = [json.dumps(vector, separators=(",", ":")) + "\n" for vector in as_objects(found)]
     return "".join(lines).encode()
 
 
@@ -158,24 +142,29 @@ def read_vectors(data: bytes, bundle: Bundle) -> Vectors:
     lines = data.splitlines()
     if not FEWEST <= len(lines) <= MOST_VECTORS:
         raise BundleError(f"{VECTORS}: {len(lines)} vectors; {FEWEST}..{MOST_VECTORS} are taken")
-    shape = (len(lines), bundle.action_count)
-    found = Vectors(
-        np.zeros((len(lines), bundle.shape.layout.size), np.int16),
-        np.zeros(shape, np.int8),
-        np.zeros(shape, np.float32),
-        np.zeros(len(lines), np.float32),
-        [None] * len(lines),
-    )
-    high = bundle.shape.layout.high()
     for k, line in enumerate(lines):
         if len(line) > LONGEST:
             raise BundleError(f"{VECTORS}: vector {k} is longer than {LONGEST} bytes")
+    name = f"{VECTORS}: vector"
+    return read_objects([read_json(x, f"{name} {k}") for k, x in enumerate(lines)], bundle, name)
+
+
+def read_objects(objects: list[Any], bundle: Bundle, name: str) -> Vectors:
+    """Check vectors as JSON types; BundleError with ``name`` and the number of a wrong one."""
+    shape = (len(objects), bundle.action_count)
+    found = Vectors(
+        np.zeros((len(objects), bundle.shape.layout.size), np.int16),
+        np.zeros(shape, np.int8),
+        np.zeros(shape, np.float32),
+        np.zeros(len(objects), np.float32),
+        [None] * len(objects),
+    )
+    high = bundle.shape.layout.high()
+    for k, vector in enumerate(objects):
         try:
-            _read_vector(read_json(line, f"{VECTORS}: vector {k}"), found, k, high)
+            _read_vector(vector, found, k, high)
         except ValueError as error:
-            if isinstance(error, BundleError):
-                raise
-            raise BundleError(f"{VECTORS}: vector {k}: {error}") from None
+            raise BundleError(f"{name} {k}: {error}") from None
     return found
 
 
