@@ -22,6 +22,7 @@ from websockets.sync.client import connect
 from dominozoo.notation import new_game
 from dominozoo.rules import parse as parse_rules
 from dominozoo_training.export import server as rooms
+from dominozoo_training.export import wire
 from dominozoo_training.export.messages import LINE_BYTES, RequestError
 from dominozoo_training.export.protocol import Desk, load_bots
 from dominozoo_training.export.schema import openapi
@@ -143,26 +144,26 @@ def test_a_flood_is_told_to_come_back_later(desk: Desk, view: Json) -> None:
 
 
 def test_the_doorman_counts_who_is_inside() -> None:
-    doorman = rooms.Doorman()
-    for _ in range(rooms.A_CLIENT):
+    doorman = wire.Doorman()
+    for _ in range(wire.A_CLIENT):
         doorman.enter("a")
     with pytest.raises(RequestError, match="at once"):
         doorman.enter("a")
-    for k in range(rooms.IN_FLIGHT - rooms.A_CLIENT):
+    for k in range(wire.IN_FLIGHT - wire.A_CLIENT):
         doorman.enter(str(k))
     with pytest.raises(RequestError, match="at once"):
         doorman.enter("b")
     doorman.leave("a")
     doorman.enter("b")
-    limited = rooms.Doorman(rate=1)
-    for k in range(2 * rooms.CLIENTS):
+    limited = wire.Doorman(rate=1)
+    for k in range(2 * wire.CLIENTS):
         limited.enter(str(k))
         limited.leave(str(k))
-    assert len(limited.buckets) == rooms.CLIENTS
+    assert len(limited.buckets) == wire.CLIENTS
 
 
 def test_a_stalled_client_is_cut_off(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rooms, "STALL", 1.0)
+    monkeypatch.setattr(wire, "STALL", 1.0)
     head = b"POST /v1/act HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n"
     with serving(desk) as port:
         for sent, answered in ((b"", False), (head, False), (head + b"\r\n{", True)):
