@@ -36,6 +36,17 @@ TRUC_TILES: Final[tuple[tuple[int, int], ...]] = (
 )
 TRUC_NAMES: Final[tuple[str, ...]] = tuple(f"{hi}-{lo}" for hi, lo in TRUC_TILES)
 
+
+def _spelt(names: tuple[str, ...]) -> dict[str, int]:
+    """Where names stand, in both spellings; first as they are."""
+    places = {name: place for place, name in enumerate(names)}
+    return places | {name[::-1]: place for name, place in places.items()}
+
+
+# Ids and slots by "6-5" and "5-6".
+TILE_IDS: Final[dict[str, int]] = _spelt(NAMES)
+TRUC_SLOTS: Final[dict[str, int]] = _spelt(TRUC_NAMES)
+
 # Look-up tables for the kernels; Numba treats module-level arrays as constants.
 HIGH: Final[npt.NDArray[np.int64]] = np.array([hi for hi, _ in TILES], np.int64)
 LOW: Final[npt.NDArray[np.int64]] = np.array([lo for _, lo in TILES], np.int64)
@@ -58,21 +69,21 @@ def tile_id(name: str) -> int:
     >>> tile_id("6-5"), tile_id("5-6")
     (26, 26)
     """
-    return _find(name, NAMES)
+    return _find(name, TILE_IDS)
 
 
 def truc_slot(name: str) -> int:
     """Return the slot 0..27 of a Le Truc tile written "8-4" or "4-8"; ValueError otherwise."""
-    return _find(name, TRUC_NAMES)
+    return _find(name, TRUC_SLOTS)
 
 
-def _find(name: str, names: tuple[str, ...]) -> int:
-    if isinstance(name, str) and len(name) == 3 and name[1] == "-":
-        for spelling in (name, name[::-1]):
-            if spelling in names:
-                return names.index(spelling)
+def _find(name: str, known: dict[str, int]) -> int:
+    if isinstance(name, str) and name in known:
+        return known[name]
+    names = list(known)
     raise ValueError(
-        f"{name!r} is no tile of this set; tiles are written like {names[0]!r} or {names[-1]!r}"
+        f"{name!r} is no tile of this set; tiles are written like {names[0]!r} or "
+        f"{names[TILE_COUNT - 1]!r}"
     )
 
 

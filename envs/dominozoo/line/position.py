@@ -106,15 +106,20 @@ def board_of(record: Any, cross: bool) -> list[Any]:
     """The tiles as they lie: a line from left to right, or French four arms outward from 0-0."""
     laid_at, laid_end = record["laid_at"].tolist(), record["laid_end"].tolist()
     order = sorted([(ply, tile) for tile, ply in enumerate(laid_at) if ply])
+    return board_from([(tile, laid_end[tile]) for _, tile in order], cross)
+
+
+def board_from(laid: list[tuple[int, int]], cross: bool) -> list[Any]:
+    """The same from the tiles laid in order, each with its end."""
     if cross:
-        return _arms([(tile, laid_end[tile]) for _, tile in order[1:]])
-    if not order:
+        return _arms(laid[1:])
+    if not laid:
         return []
-    left, right = TILES[order[0][1]]
+    left, right = TILES[laid[0][0]]
     line, before = [LYING[left][right]], list[str]()
-    for _, tile in order[1:]:
+    for tile, end in laid[1:]:
         high, low = TILES[tile]
-        if laid_end[tile]:
+        if end:
             near, right = right, high + low - right
             line.append(LYING[near][right])
         else:

@@ -7,8 +7,8 @@ each event must be legal, as far as the seat can tell, and all that the view say
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from dominozoo.line.position import (
     NUMBER_OF,
     PHASES,
     action_of,
-    board_of,
+    board_from,
     legal_of,
     seat_or_none,
 )
@@ -53,8 +53,44 @@ REFUSALS: Final = {
     ENDS_HAND: ("", "it ends the hand, so nobody is to move"),
 }
 DOUBLES: Final = frozenset(DOUBLE_OF.tolist())
+# The ends of a line by their marks, as JSON writes them.
+LINE_ENDS: Final = [[[NUMBER_OF[a], NUMBER_OF[b]] for b in range(8)] for a in range(8)]
 # Records whose fields NumPy looks up in C: those of the kernels' dtype take ten times as long.
 PLAIN: Final = np.dtype((np.void, TABLE))
+
+
+class Game(NamedTuple):
+    """What views of a game are read with.
+
+    Attributes:
+        packed: the rules for the kernels, which only read them.
+        facts: the same by name.
+        blank: a table's bytes before the first event.
+    """
+
+    packed: Array
+    facts: dict[str, int]
+    blank: bytes
+
+
+class Told(NamedTuple):
+    """What the events of a view say.
+
+    Attributes:
+        actions: ids.
+        seats: who made them.
+        laid: tiles with their ends, in order.
+        held: what the seat had in hand, dealt or drawn.
+        drawn: of them those that it drew.
+        draws: all tiles drawn, 0 where the seat can't see them.
+    """
+
+    actions: list[int]
+    seats: list[int]
+    laid: list[tuple[int, int]]
+    held: list[int]
+    drawn: list[int]
+    draws: list[int]
 
 
 def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
@@ -71,32 +107,53 @@ def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
     Raises:
         ValueError: if the view can't be; the text begins with the field.
     """
-    packed, tables = _packed(rules), np.zeros(1, TABLE)
-    record, r = tables.view(PLAIN)[0], packed.view(np.dtype((np.void, packed.dtype)))[0]
     for name in NEEDED:
         if name not in view:
             raise ValueError(f"{name}: is missing")
-    seat = integer("seat", view["seat"], 0, rules.players - 1)
+    game = _game(rules)
+    packed, r, blank = game
+    table = bytearray(blank)
+    tables, record = np.frombuffer(table, TABLE), np.frombuffer(table, PLAIN)[0]
+    seat = integer("seat", view["seat"], 0, r["players"] - 1)
     _set_match(record, r, rules, view)
-    mine = _set_deal(record, r, seat, view)
-    mine = _play_again(tables, packed, int(r["ends"]), seat, mine, view)
-    record["hands"] = 0
+    kept = read_tiles("hand", view["hand"])
+    told = _read_events(r, seat, kept, view["events"])
+    mine = _dealt(r, told)
+    _set_draws(record, r, told.draws)
+    mine = _play_again(tables, packed, r["ends"], seat, mine, mask_of(kept), told, view["events"])
     record["hands"][seat] = mine
-    if not record["ply"]:
+    if not told.actions:
         record["turn"] = seat if record["poser"] < 0 else record["poser"]
         record["opening"] = _opening(r, mine) if record["by_rule"] else ANY_TILE
     row = np.zeros(LINE_LAYOUT.size, np.int16)
-    mask = np.zeros(int(r["ends"]) * TILE_COUNT + 2, np.int8)
+    mask = np.zeros(r["ends"] * TILE_COUNT + 2, np.int8)
     batch.mask_one(tables, packed, mask)
-    _compare(record, r, rules, mask, view)
+    _compare(record, r, told.laid, view)
+    legal = legal_of(mask, r["ends"])
+    if not legal:
+        raise ValueError("legal: the seat has no legal move")
+    if view.get("legal") is not None:
+        compare_legal(view["legal"], legal)
     batch.observe_one(tables, packed, seat, row)
     return row, mask
 
 
 @functools.lru_cache(64)
-def _packed(rules: Rules) -> Array:
-    """The rules for the kernels, which only read them."""
-    return pack_line(rules)
+def _game(rules: Rules) -> Game:
+    packed = pack_line(rules)
+    facts = {name: int(packed[0][name]) for name in packed.dtype.names or ()}
+    table = np.zeros(1, TABLE)
+    record = table[0]
+    record["sizes"][: rules.players] = facts["hand_size"]
+    record["phase"] = POSE
+    record["opener"] = ANY_TILE
+    record["opening"] = 0 if facts["cross"] else ANY_TILE
+    record["boneyard"] = _set_size(facts) - facts["players"] * facts["hand_size"]
+    return Game(packed, facts, table.tobytes())
+
+
+def _set_size(r: Mapping[str, int]) -> int:
+    return TILE_COUNT - r["no_blank"]
 
 
 def compare_legal(given: Any, found: list[dict[str, Any]]) -> None:
@@ -118,56 +175,62 @@ def compare_legal(given: Any, found: list[dict[str, Any]]) -> None:
         raise ValueError(f"legal: {min(by_id)} is missing")
 
 
-def _set_match(record: Any, r: Any, rules: Rules, view: Mapping[str, Any]) -> None:
+def _set_match(record: Any, r: Mapping[str, int], rules: Rules, view: Mapping[str, Any]) -> None:
     record["hand_number"] = integer("hand_number", view["hand_number"], 1, WORD)
-    record["poser"] = read_opener("poser", view["poser"], rules, r)
-    set_scores(record, r, rules, {name: view[name] for name in ("scores", "stake", "decider")})
-    record["by_rule"] = record["poser"] == NOBODY
-    record["sizes"][: rules.players] = r["hand_size"]
-    record["phase"] = POSE
-    record["opener"] = ANY_TILE
-    record["opening"] = 0 if r["cross"] else ANY_TILE
+    poser = read_opener("poser", view["poser"], rules, r)
+    record["poser"], record["by_rule"] = poser, poser == NOBODY
+    set_scores(record, r, rules, view)
 
 
-def _set_deal(record: Any, r: Any, seat: int, view: Mapping[str, Any]) -> int:
-    """Lay the drawn tiles ready; returns the seat's hand as it was dealt, a mask."""
-    events = read_list("events", view["events"])
-    if len(events) > MAX_PLY:
+def _read_events(r: Mapping[str, int], seat: int, kept: list[int], events: Any) -> Told:
+    """What the events say; each is an event of this game, with a tile where the seat can see it."""
+    if len(read_list("events", events)) > MAX_PLY:
         raise ValueError(f"events: {len(events)} are more than a hand can have, {MAX_PLY}")
-    size = int(TILE_COUNT - r["no_blank"])
-    record["boneyard"] = size - int(r["players"]) * int(r["hand_size"])
-    held, drawn = read_tiles("hand", view["hand"]), list[int]()
-    place = size - int(record["boneyard"])
+    told = Told([], [], [], kept.copy(), [], [])
+    players, ends, no_blank = r["players"], r["ends"], r["no_blank"]
     for index, event in enumerate(events):
-        name = f"events[{index}]"
         if not isinstance(event, Mapping):
-            raise ValueError(f"{name}: must be an object")
-        own = integer(f"{name}.seat", event.get("seat"), 0, int(r["players"]) - 1) == seat
-        tile = event.get("tile")
-        if event.get("kind") == "play" and own:
-            held += read_tiles(f"{name}.tile", [tile])
-        elif event.get("kind") == "play" and tile == "0-0" and r["no_blank"]:
-            raise ValueError(f"{name}.tile: 0-0 is not in this game's set")
-        elif event.get("kind") == "draw":
-            if own:
-                drawn += read_tiles(f"{name}.tile", [tile])
-            elif tile is not None:
-                raise ValueError(f"{name}.tile: seat {seat} can't see it, so it must be null")
-            if place < size:
-                record["deck"][place] = drawn[-1] if own else 0
-                place += 1
-        elif event.get("kind") == "pass" and tile is not None:
-            raise ValueError(f"{name}.tile: must be null")
-    return _dealt(r, held, drawn)
+            raise ValueError(f"events[{index}]: must be an object")
+        who, tile, kind = event.get("seat"), event.get("tile"), event.get("kind")
+        if type(who) is not int or not 0 <= who < players:
+            who = integer(f"events[{index}].seat", who, 0, players - 1)
+        try:
+            action = action_of(event, ends)
+        except ValueError as error:
+            raise ValueError(f"events[{index}].{error}") from None
+        told.actions.append(action)
+        told.seats.append(who)
+        if kind == "play":
+            end, played = divmod(action, TILE_COUNT)
+            told.laid.append((played, end))
+            if who == seat:
+                told.held.append(played)
+            elif played == 0 and no_blank:
+                raise ValueError(f"events[{index}].tile: 0-0 is not in this game's set")
+        elif kind == "draw" and who == seat:
+            told.drawn.extend(read_tiles(f"events[{index}].tile", [tile]))
+            told.draws.append(told.drawn[-1])
+        elif tile is not None:
+            why = (
+                f"seat {seat} can't see it, so it must be null"
+                if kind == "draw"
+                else "must be null"
+            )
+            raise ValueError(f"events[{index}].tile: {why}")
+        elif kind == "draw":
+            told.draws.append(0)
+    return told
 
 
-def _dealt(r: Any, held: list[int], drawn: list[int]) -> int:
-    for tile in held:
-        if held.count(tile) > 1:
-            raise ValueError(f"hand: {NAMES[tile]} is there twice, or already laid")
-        if tile == 0 and r["no_blank"]:
-            raise ValueError("hand: 0-0 is not in this game's set")
+def _dealt(r: Mapping[str, int], told: Told) -> int:
+    """The seat's hand as it was dealt, a mask."""
+    held, drawn = told.held, told.drawn
     dealt = mask_of(held)
+    if dealt.bit_count() != len(held):
+        twice = next(tile for tile in held if held.count(tile) > 1)
+        raise ValueError(f"hand: {NAMES[twice]} is there twice, or already laid")
+    if dealt & r["no_blank"]:
+        raise ValueError("hand: 0-0 is not in this game's set")
     for tile in drawn:
         if not dealt >> tile & 1:
             raise ValueError(f"hand: {NAMES[tile]} was drawn, but is neither held nor laid")
@@ -177,44 +240,59 @@ def _dealt(r: Any, held: list[int], drawn: list[int]) -> int:
             f"hand: with what was laid and without what was drawn it has "
             f"{len(held) - len(drawn)} tiles, not {r['hand_size']}"
         )
-    return int(dealt)
+    return dealt
+
+
+def _set_draws(record: Any, r: Mapping[str, int], draws: list[int]) -> None:
+    """Lay the drawn tiles ready; draws beyond the boneyard aren't legal."""
+    if draws:
+        size, boneyard = _set_size(r), int(record["boneyard"])
+        draws = draws[:boneyard]
+        record["deck"][size - boneyard : size - boneyard + len(draws)] = draws
 
 
 def _play_again(
-    tables: Array, packed: Array, ends: int, seat: int, dealt: int, view: Mapping[str, Any]
+    tables: Array,
+    packed: Array,
+    ends: int,
+    seat: int,
+    dealt: int,
+    kept: int,
+    told: Told,
+    events: Sequence[Mapping[str, Any]],
 ) -> int:
     """Make the moves that the events tell of; returns what the seat holds after them."""
-    events = view["events"]
-    actions = np.zeros(len(events), np.int64)
-    for index, event in enumerate(events):
-        try:
-            actions[index] = action_of(event, ends)
-        except ValueError as error:
-            raise ValueError(f"events[{index}].{error}") from None
-    seats = np.array([event["seat"] for event in events], np.int64)
+    if not events:
+        return dealt
+    actions, seats = np.array(told.actions, np.int64), np.array(told.seats, np.int64)
     mine, after = np.array([dealt], np.int64), np.zeros((len(events), 4), np.uint8)
-    kept = mask_of(read_tiles("hand", view["hand"]))
     code = int(replay(tables, packed, actions, seats, seat, mine, kept, after))
     if code != DONE:
         index, reason = divmod(code, REASONS)
         field, words = REFUSALS[reason]
         tile = "" if reason not in (LAID, HELD) else f"{events[index]['tile']} "
         raise ValueError(f"events[{index}]{field}: {tile}{words}")
-    for index, marks in enumerate(after.tolist()):
-        if "ends_after" in events[index]:
-            begun = marks[0] or ends == 4
-            right = [NUMBER_OF[mark] for mark in marks[:ends]] if begun else None
-            if events[index]["ends_after"] != right:
+    for index, (event, marks) in enumerate(zip(events, after.tolist(), strict=True)):
+        if "ends_after" in event:
+            right = _ends(marks, ends)
+            if event["ends_after"] != right:
                 raise ValueError(f"events[{index}].ends_after: the events lead to {right}")
     return int(mine[0])
 
 
-def _opening(r: Any, mine: int) -> int:
+def _ends(marks: list[int], ends: int) -> list[int | None] | None:
+    """Ends as an event tells them: a line has none before the pose, French four empty ones."""
+    if ends == 2:
+        return LINE_ENDS[marks[0]][marks[1]] if marks[0] else None
+    return [NUMBER_OF[mark] for mark in marks]
+
+
+def _opening(r: Mapping[str, int], mine: int) -> int:
     """The tile with which the seat must open: the rule chose it for what it holds."""
     if r["cross"]:
         return 0
     if r["informal"]:
-        return int(ANY_TILE)
+        return ANY_TILE
     tiles = tiles_of(mine)
     doubles = [tile for tile in tiles if tile in DOUBLES]
     if doubles:
@@ -222,31 +300,29 @@ def _opening(r: Any, mine: int) -> int:
     return max(tiles, key=lambda tile: int(PIPS[tile]) * NUMBERS + int(HIGH[tile]))
 
 
-def _compare(record: Any, r: Any, rules: Rules, mask: Array, view: Mapping[str, Any]) -> None:
+def _compare(
+    record: Any, r: Mapping[str, int], laid: list[tuple[int, int]], view: Mapping[str, Any]
+) -> None:
     """What the view says of the table must be what its events lead to."""
-    ends, cross = int(r["ends"]), bool(r["cross"])
-    found: dict[str, Any] = {
-        "sizes": record["sizes"].tolist()[: rules.players],
-        "boneyard_size": int(record["boneyard"]),
-        "phase": PHASES[record["phase"]],
-        "turn": int(record["turn"]),
-    }
+    _same(view, "sizes", record["sizes"].tolist()[: r["players"]])
+    _same(view, "boneyard_size", int(record["boneyard"]))
+    _same(view, "phase", PHASES[record["phase"]])
+    _same(view, "turn", int(record["turn"]))
     if "board" in view:
-        found["board"] = board_of(record, cross)
+        _same(view, "board", board_from(laid, bool(r["cross"])))
     if "ends" in view:
-        marks = [NUMBER_OF[mark] for mark in record["ends"].tolist()[:ends]]
-        found["ends"] = None if record["opener"] < 0 else marks
+        marks = record["ends"].tolist()[: r["ends"]]
+        _same(view, "ends", [NUMBER_OF[mark] for mark in marks] if laid else None)
     if "locked" in view:
         locked = int(record["locked"])
-        found["locked"] = [bool(locked >> arm & 1) for arm in range(4)] if cross else []
+        arms = [bool(locked >> arm & 1) for arm in range(4)] if r["cross"] else []
+        _same(view, "locked", arms)
     if "passes" in view:
-        found["passes"] = int(record["passes"])
+        _same(view, "passes", int(record["passes"]))
     if "opener" in view:
-        found["opener"] = seat_or_none(record["opener"])
-    for name, right in found.items():
-        if view[name] != right or type(view[name]) is not type(right):
-            raise ValueError(f"{name}: the events lead to {right!r}")
-    if not mask.any():
-        raise ValueError("legal: the seat has no legal move")
-    if view.get("legal") is not None:
-        compare_legal(view["legal"], legal_of(mask, ends))
+        _same(view, "opener", seat_or_none(record["opener"]))
+
+
+def _same(view: Mapping[str, Any], name: str, right: Any) -> None:
+    if view[name] != right or type(view[name]) is not type(right):
+        raise ValueError(f"{name}: the events lead to {right!r}")

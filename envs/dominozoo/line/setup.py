@@ -82,8 +82,9 @@ def read_list(name: str, value: Any, length: int | None = None) -> list[Any]:
 
 def set_scores(record: Any, r: Any, rules: Rules, given: Mapping[str, Any]) -> None:
     """Check and set scores, stake and decider; missing ones are those of a new match."""
-    scores = read_list("scores", given.get("scores", [0] * rules.sides), rules.sides)
-    scores = [integer("scores", score, 0, rules.target - 1) for score in scores]
+    sides, most = int(r["sides"]), int(r["target"]) - 1
+    scores = read_list("scores", given.get("scores", [0] * sides), sides)
+    scores = [integer("scores", score, 0, most) for score in scores]
     decider = given.get("decider", False)
     if not isinstance(decider, bool | np.bool_):
         raise ValueError(f"decider: must be true or false, not {decider!r}")
@@ -94,7 +95,7 @@ def set_scores(record: Any, r: Any, rules: Rules, given: Mapping[str, Any]) -> N
         _check_decider(scores, stake, r, rules)
     elif stake > 1:
         _check_stake(stake, r, rules)
-    record["scores"][: rules.sides] = scores
+    record["scores"][:sides] = scores
     record["stake"], record["decider"] = stake, decider
 
 
