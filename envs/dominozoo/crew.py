@@ -1,6 +1,6 @@
-"""Threads that share the rows of compiled calls, and the slices that they take.
+"""Threads that share the rows of compiled steps: how they start, sleep and end.
 
-Kernels give up the interpreter's lock, so plain threads are enough.
+What they do while awake is compiled, see ``sharing``.
 """
 
 from __future__ import annotations
@@ -8,19 +8,30 @@ from __future__ import annotations
 import os
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+from numba.core import config
 
-Part = TypeVar("Part")
-Result = TypeVar("Result")
+from dominozoo.sharing import ASLEEP, LINE, LINGER, LOOKS, PARTS, WORKERS, new_board
 
-# A thread is woken in the time that a kernel needs for some hundred tables, more on a busy machine,
-# so fewer rows than these for each aren't worth it.
-ROWS_A_THREAD: Final = 1024
+# Fewer rows than these for each thread aren't worth a second one.
+ROWS_A_THREAD: Final = 256
+
+# How many steps a trial of one way takes, and how many are made between two trials.
+TRIAL: Final = 8
+SHORTEST: Final = 256
+LONGEST: Final = 4096
+
+# Helpers stay awake for some time after a step that came within these seconds of the one before.
+# Waking them takes as long as a thousand tables' steps.
+NEAR: Final = 2e-4
+
+_config: Any = config
 
 
 def check_threads(threads: Any) -> int:
@@ -31,17 +42,52 @@ def check_threads(threads: Any) -> int:
     return int(threads)
 
 
-def slices(rows: int, threads: int) -> list[slice]:
-    """Cut rows 0..rows-1 into at most ``threads`` parts of about the same size."""
-    parts = max(1, min(threads, rows // ROWS_A_THREAD))
-    bounds = [rows * k // parts for k in range(parts + 1)]
-    return [slice(a, b) for a, b in pairwise(bounds)]
+def useful_threads(rows: int, threads: int) -> int:
+    """How many of ``threads`` are worth waking for the rows; 1 where nothing is compiled."""
+    return 1 if _config.DISABLE_JIT else max(1, min(threads, rows // ROWS_A_THREAD))
+
+
+class Pace:
+    """Whether sharing pays: both ways are tried now and then, and the quicker one is kept for a while.
+
+    On a busy machine, or in a container with less than a processor a thread, it doesn't.
+
+    Attributes:
+        shared: how the next step is to be made.
+    """
+
+    def __init__(self) -> None:
+        self.shared = False
+        self._trial = True
+        self._left, self._took = TRIAL, 0.0
+        self._alone = 0.0  # what the steps of a trial took alone
+        self._paid, self._stay = False, SHORTEST
+
+    def note(self, seconds: float) -> None:
+        """Count a step that took so long."""
+        self._left -= 1
+        self._took += seconds
+        failed = self._trial and self.shared and self._took > self._alone
+        if self._left > 0 and not failed:
+            return
+        if not self._trial:
+            self._go_on(trial=True, shared=False, steps=TRIAL)
+        elif not self.shared:
+            self._alone = self._took
+            self._go_on(trial=True, shared=True, steps=TRIAL)
+        else:
+            self._stay = SHORTEST if self._paid is failed else min(2 * self._stay, LONGEST)
+            self._paid = not failed
+            self._go_on(trial=False, shared=self._paid, steps=self._stay)
+
+    def _go_on(self, trial: bool, shared: bool, steps: int) -> None:
+        self._trial, self.shared, self._left, self._took = trial, shared, steps, 0.0
 
 
 class Crew:
-    """The calling thread and its helpers, which start when they are first needed.
+    """The calling thread and its helpers, which start after the first step: that one compiles.
 
-    Copies and unpickled ones start their own, and so does a forked process. Helpers end with
+    Copies and unpickled crews start their own, and so does a forked process. Helpers end with
     their crew.
 
     Attributes:
@@ -51,60 +97,66 @@ class Crew:
     def __init__(self, size: int) -> None:
         self.size = size
         self._process = 0  # whose helpers wait for orders; 0 = nobody's
-        self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._last = 0.0  # when the last step ended
 
     def __reduce__(self) -> tuple[type[Crew], tuple[int]]:
         return Crew, (self.size,)
 
-    def run(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-        """Do ``work`` on each part side by side; the results in the order of the parts.
+    def run(
+        self,
+        kernel: Callable[..., Any],
+        mine: tuple[Any, ...],
+        likes: Sequence[tuple[Any, ...]],
+    ) -> Any:
+        """Call ``kernel(board, 0, *mine)``, while helpers call it with their numbers if that pays.
 
-        Raises:
-            Exception: what ``work`` raised, for the first part that failed, once all are done.
+        Args:
+            kernel: one of the ``share_steps``.
+            mine: its arguments from the third on.
+            likes: each helper's arguments, of the same types.
+
+        Returns:
+            What the kernel returned to the caller.
         """
-        if len(parts) == 1:
-            return [work(parts[0])]
-        self._start()
-        for k in range(1, len(parts)):
-            self._orders.put((work, k, parts[k]))
-        try:
-            answers = [_attempt(work, 0, parts[0])]
-            answers += [self._answers.get() for _ in parts[1:]]
-        except BaseException:  # interrupted: late answers belong to nobody
-            self._process = 0
-            raise
-        answers.sort(key=lambda answer: answer[0])
-        for _, _, error in answers:
-            if error is not None:
-                raise error
-        return [result for _, result, _ in answers]
+        if self._process != os.getpid():
+            answer = kernel(new_board(self.size), 0, *mine)
+            self._start()
+            return answer
+        start = time.perf_counter()
+        self._board[WORKERS] = self.size if self._pace.shared else 1
+        if self._pace.shared:
+            self._board[LINGER] = LOOKS if start - self._last < NEAR else 0
+            self._wake(kernel, likes)
+        answer = kernel(self._board, 0, *mine)
+        self._last = time.perf_counter()
+        self._pace.note(self._last - start)
+        return answer
+
+    def _wake(self, kernel: Callable[..., Any], likes: Sequence[tuple[Any, ...]]) -> None:
+        for k, like in enumerate(likes, 1):
+            asleep = PARTS + LINE * k + ASLEEP
+            if self._board[asleep]:
+                self._board[asleep] = 0
+                self._orders[k - 1].put((kernel, like))
 
     def _start(self) -> None:
-        if self._process == os.getpid():
-            return
-        self._orders, self._answers = queue.SimpleQueue(), queue.SimpleQueue()
-        for _ in range(self.size - 1):
-            threading.Thread(
-                target=_serve, args=(self._orders, self._answers), name="tables", daemon=True
-            ).start()
-        weakref.finalize(self, _dismiss, self._orders, self.size - 1)
+        self._board, self._pace = new_board(self.size), Pace()
+        self._orders: list[queue.SimpleQueue[Any]] = []
+        for k in range(1, self.size):
+            self._orders.append(queue.SimpleQueue())
+            arguments = (self._orders[-1], self._board, k)
+            threading.Thread(target=_serve, args=arguments, name="tables", daemon=True).start()
+        weakref.finalize(self, _dismiss, self._orders)
         self._process = os.getpid()
 
 
-def _attempt(work: Callable[[Any], Any], k: int, part: Any) -> tuple[int, Any, Exception | None]:
-    try:
-        return k, work(part), None
-    except Exception as error:  # noqa: BLE001 - raised again in the thread that asked
-        return k, None, error
-
-
-def _serve(orders: queue.SimpleQueue[Any], answers: queue.SimpleQueue[Any]) -> None:
+def _serve(orders: queue.SimpleQueue[Any], board: npt.NDArray[np.int64], me: int) -> None:
     while (order := orders.get()) is not None:
-        answers.put(_attempt(*order))
-        del order  # keeps no tables alive while it waits
+        kernel, like = order
+        kernel(board, me, *like)
+        board[PARTS + LINE * me + ASLEEP] = 1
 
 
-def _dismiss(orders: queue.SimpleQueue[Any], helpers: int) -> None:
-    for _ in range(helpers):
-        orders.put(None)
+def _dismiss(orders: list[queue.SimpleQueue[Any]]) -> None:
+    for helper in orders:
+        helper.put(None)

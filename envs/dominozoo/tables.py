@@ -34,14 +34,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.buffers import Buffers, Views, as_buffer, refuse_overlaps
-from dominozoo.crew import Crew, check_threads, slices
+from dominozoo.crew import Crew, check_threads, useful_threads
 from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT, Layout
 from dominozoo.line import batch as line_batch
+from dominozoo.line import shared as line_shared
 from dominozoo.line.table import NOBODY
 from dominozoo.line.table import TABLE as LINE_TABLE
 from dominozoo.rules import LINE, TRUC, Rules, pack_line, pack_truc, parse
 from dominozoo.tiles import TILE_COUNT
 from dominozoo.truc import batch as truc_batch
+from dominozoo.truc import shared as truc_shared
 from dominozoo.truc.play import ACTIONS as TRUC_ACTIONS
 from dominozoo.truc.table import TABLE as TRUC_TABLE
 
@@ -60,6 +62,7 @@ class Family(NamedTuple):
 
     Attributes:
         batch: the module of compiled entry points; the same names in every family.
+        share_steps: a step that threads share.
         table: dtype of a table.
         pack: makes the record of the rules that the kernels read.
         layout: of the observation.
@@ -67,6 +70,7 @@ class Family(NamedTuple):
     """
 
     batch: Any
+    share_steps: Any
     table: np.dtype[np.void]
     pack: Callable[[Rules], npt.NDArray[np.void]]
     layout: Layout
@@ -78,8 +82,17 @@ def _line_actions(rules: Rules) -> int:
 
 
 FAMILIES: Final[dict[str, Family]] = {
-    LINE: Family(line_batch, LINE_TABLE, pack_line, LINE_LAYOUT, _line_actions),
-    TRUC: Family(truc_batch, TRUC_TABLE, pack_truc, TRUC_LAYOUT, lambda rules: TRUC_ACTIONS),
+    LINE: Family(
+        line_batch, line_shared.share_steps, LINE_TABLE, pack_line, LINE_LAYOUT, _line_actions
+    ),
+    TRUC: Family(
+        truc_batch,
+        truc_shared.share_steps,
+        TRUC_TABLE,
+        pack_truc,
+        TRUC_LAYOUT,
+        lambda rules: TRUC_ACTIONS,
+    ),
 }
 
 
@@ -228,9 +241,10 @@ class Tables:
         self.layout = family.layout
         self.one_hot = _flag("one_hot", one_hot)
         self.records = np.zeros(int(num_tables), family.table)
-        self._crew = Crew(check_threads(threads))
-        self._parts = slices(len(self), self.threads)
+        self._threads = check_threads(threads)
+        self._crew = Crew(useful_threads(len(self), self._threads))
         self._specs = self._array_specs()
+        self._likes = [self._like_shared() for _ in range(1, self._crew.size)]
         given = self._as_buffers(into, VIEWS)
         for name, (dtype, shape) in self._specs.items():
             setattr(self, name, given[name] if name in given else np.zeros(shape, dtype))
@@ -251,8 +265,8 @@ class Tables:
 
     @property
     def threads(self) -> int:
-        """How many threads share the work."""
-        return self._crew.size
+        """How many threads share the work where that pays."""
+        return self._threads
 
     def _array_specs(self) -> dict[str, tuple[np.dtype[Any], tuple[int, ...]]]:
         """Dtype and shape of each array that a step writes."""
@@ -335,7 +349,8 @@ class Tables:
             ValueError: an array that doesn't fit.
         """
         vars(self).update(self._as_buffers(into, VIEWS))
-        self._share(self._observe_rows, self.records, self.observation, self.mask, self.turn)
+        rows, one_hot = self._rows(self.observation)
+        self._batch.observe_tables(self.records, self.packed, rows, self.mask, self.turn, one_hot)
 
     def step(self, actions: npt.NDArray[Any], **into: Unpack[Buffers]) -> None:
         """Make one move on every table and write what follows into the arrays.
@@ -355,17 +370,40 @@ class Tables:
                 f"not {actions.dtype} of shape {actions.shape}"
             )
         given = self._as_buffers(into, VIEWS + RESULTS) if into else {}
+        if self._crew.size > 1:
+            self._share_step(actions, given)
+            return
         if self.checked:
             self._refuse_illegal(actions)
         vars(self).update(given)
-        self._share(self._step_rows, self.records, actions, *_ARRAYS(self))
+        rows, one_hot = self._rows(self.observation)
+        self._batch.step_tables(
+            self.records, self.packed, actions, *self._options(), rows, *_ARRAYS(self)[1:], one_hot
+        )
 
-    def _share(self, work: Callable[..., None], *arrays: npt.NDArray[Any]) -> None:
-        """Call ``work`` with the rows of each thread."""
-        if len(self._parts) == 1:  # slicing takes longer than playing a few tables
-            work(*arrays)
-        else:
-            self._crew.run(lambda part: work(*[array[part] for array in arrays]), self._parts)
+    def _options(self) -> tuple[int, int, int]:
+        return self._max_hands, self._by_match, int(self.auto_forced)
+
+    def _share_step(self, actions: npt.NDArray[Any], given: Mapping[str, Any]) -> None:
+        held = vars(self)
+        arrays = [given.get(name, held[name]) for name in VIEWS + RESULTS]
+        mine = self._shared(self.records, np.ascontiguousarray(actions, np.int64), *arrays)
+        if not self._crew.run(FAMILIES[self._family].share_steps, mine, self._likes):
+            self._refuse_illegal(actions)
+        held.update(given)
+
+    def _shared(
+        self, records: Any, actions: Any, observation: Any, *arrays: Any
+    ) -> tuple[Any, ...]:
+        """The arguments of ``share_steps`` after the worker's number."""
+        rows, one_hot = self._rows(observation)
+        head = (int(self.checked), self._options(), self.packed)
+        return (*head, records, actions, rows, *arrays, one_hot)
+
+    def _like_shared(self) -> tuple[Any, ...]:
+        """Arguments of the same types for a helper: a row of everything."""
+        rows = [np.empty((1, *shape[1:]), dtype) for dtype, shape in self._specs.values()]
+        return self._shared(np.empty(1, self.records.dtype), np.empty(1, np.int64), *rows)
 
     def _rows(self, observation: Any) -> tuple[Any, Any]:
         """What the kernels take: the rows, None; or a row to work in, and the one-hot rows."""
@@ -373,17 +411,7 @@ class Tables:
             return observation, None
         return np.empty((1, self.layout.size), np.int16), observation
 
-    def _observe_rows(self, records: Any, observation: Any, *arrays: Any) -> None:
-        rows, one_hot = self._rows(observation)
-        self._batch.observe_tables(records, self.packed, rows, *arrays, one_hot)
-
-    def _step_rows(self, records: Any, actions: Any, observation: Any, *arrays: Any) -> None:
-        rows, one_hot = self._rows(observation)
-        options = (self._max_hands, self._by_match, int(self.auto_forced))
-        self._batch.step_tables(records, self.packed, actions, *options, rows, *arrays, one_hot)
-
     def _refuse_illegal(self, actions: npt.NDArray[Any]) -> None:
-        # Not shared: it takes less time than waking a thread does.
         table = int(self._batch.first_illegal(self.records, self.packed, actions))
         if table >= 0:
             legal = np.flatnonzero(self.mask[table]).tolist()

@@ -18,7 +18,7 @@ LAYERS = [
     {"dominozoo.numba_start"},
     {"dominozoo.compiler"},
     {"dominozoo.tiles"},
-    {"dominozoo.bits", "dominozoo.records"},
+    {"dominozoo.bits", "dominozoo.records", "dominozoo.sharing"},
     {"dominozoo.fields"},
     {"dominozoo.onehot"},
     {"dominozoo.rules"},
@@ -43,7 +43,7 @@ LAYERS = [
     {"dominozoo_training.cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-KERNELS = ("bits", "tiles", "onehot", "rules", "line", "truc", "tables")
+KERNELS = ("bits", "tiles", "onehot", "rules", "line", "truc", "sharing", "tables")
 
 # Paths that exist on one machine only, or beside the checkout.
 PRIVATE_PATH = re.compile(r"(?<![\w.~-])/(home|root|Users|work|opt)/\w|\.\./s[h]ared")
