@@ -18,7 +18,8 @@ import numpy.typing as npt
 import pytest
 
 from dominozoo.bots.archive import GAMES, VECTORS
-from dominozoo.bots.bundle import SHIPPED, Bot, read_bundle, shipped_path
+from dominozoo.bots.bundle import Bot, read_bundle
+from dominozoo.bots.shipping import SHIPPED, shipped_path
 from dominozoo.fields import LINE_LAYOUT, SEATS, TRUC_LAYOUT
 from dominozoo.tiles import HIGH, LOW, TILE_COUNT
 from dominozoo_training.export.games import read_games
@@ -175,10 +176,10 @@ def count_all(path: Path) -> dict[str, tuple[Caught, Caught]]:
     bot, vectors = Bot(bundle), read_vectors(bundle.members[VECTORS], bundle)
     games = [game.decisions for game in read_games(bundle.members[GAMES], bundle)]
     played = Vectors(
-        *(
-            np.concatenate([getattr(part, name) for part in games])
-            for name in ("observation", "mask", "probabilities", "value")
-        ),
+        np.concatenate([part.observation for part in games]),
+        np.concatenate([part.mask for part in games]),
+        np.concatenate([part.probabilities for part in games]),
+        np.concatenate([part.value for part in games]),
         [view for part in games for view in part.views],
     )
     mistakes = LINE if bundle.shape.layout is LINE_LAYOUT else TRUC
