@@ -75,6 +75,11 @@ def read_members(path: str | Path) -> dict[str, bytes]:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
         raise BundleError(f"cannot read {path}: {error.strerror or error}") from error
+    return unpack(data, str(path))
+
+
+def unpack(data: bytes, path: str) -> dict[str, bytes]:
+    """The members of a bundle's bytes; ``path`` is what errors name. Raises as :func:`read_members`."""
     if len(data) > MAX_FILE:
         raise BundleError(f"{path} is larger than {MAX_FILE >> 20} MiB: no bundle")
     if not data.startswith(_ZIP_START):

@@ -184,7 +184,7 @@ def read_games(data: bytes, bundle: Bundle) -> list[Golden]:
     for k, line in enumerate(lines):
         name = f"{GAMES}: game {k}"
         try:
-            found.append(_read_game(read_json(line, name), bundle, name))
+            found.append(read_game(read_json(line, name), bundle, name))
         except ValueError as error:
             if isinstance(error, BundleError):
                 raise
@@ -192,7 +192,8 @@ def read_games(data: bytes, bundle: Bundle) -> list[Golden]:
     return found
 
 
-def _read_game(game: Any, bundle: Bundle, name: str) -> Golden:
+def read_game(game: Any, bundle: Bundle, name: str) -> Golden:
+    """Read one golden game as JSON types; ValueError says what is wrong with it."""
     if not isinstance(game, dict):
         raise ValueError("it must be an object")
     record, decisions = (_objects(game, key) for key in ("record", "decisions"))
