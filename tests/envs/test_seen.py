@@ -112,6 +112,17 @@ def test_a_tile_that_does_not_fit_or_lies_already_is_refused() -> None:
         assert told("block", {**view, "events": changed}).startswith(f"events[{len(events) - 1}]")
 
 
+def test_a_view_of_a_seat_that_is_not_to_move_is_refused() -> None:
+    passed = view_of("cutthroat", lambda v: v["events"] and v["legal"][0]["action"] == "pass")
+    events, hand = passed["events"], passed["hand"]
+    other = next(e for e in reversed(events) if e["kind"] == "pass" or e["seat"] != passed["seat"])
+    hands = [view for view in views("cutthroat") if view["seat"] == other["seat"]]
+    theirs = next(view["hand"] for view in hands if len(view["events"]) > len(events))
+    changed = {**passed, "seat": other["seat"], "hand": theirs}
+    assert hand != theirs
+    assert told("cutthroat", changed).startswith("turn:")
+
+
 def test_a_drawn_tile_is_shown_to_its_seat_alone() -> None:
     def drew(own: bool, v: Json) -> bool:
         return any(e["kind"] == "draw" and (e["seat"] == v["seat"]) == own for e in v["events"])

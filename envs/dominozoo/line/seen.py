@@ -121,10 +121,13 @@ def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
     mine = _dealt(r, told)
     _set_draws(record, r, told.draws)
     mine = _play_again(tables, packed, r["ends"], seat, mine, mask_of(kept), told, view["events"])
+    record["hands"] = 0
     record["hands"][seat] = mine
     if not told.actions:
         record["turn"] = seat if record["poser"] < 0 else record["poser"]
         record["opening"] = _opening(r, mine) if record["by_rule"] else ANY_TILE
+    if record["turn"] != seat:
+        raise ValueError(f"turn: seat {record['turn']} is to move, not {seat}")
     row = np.zeros(LINE_LAYOUT.size, np.int16)
     mask = np.zeros(r["ends"] * TILE_COUNT + 2, np.int8)
     batch.mask_one(tables, packed, mask)
