@@ -230,9 +230,14 @@ def loose_end(model: ModelProto) -> None:
     node_of(model, "Relu").input[0] = "nowhere"
 
 
+def no_such_type(model: ModelProto) -> None:
+    model.graph.input[0].type.tensor_type.elem_type = 250
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (no_such_type, "a type that doesn't exist"),
         (other_operator, "operator Einsum"),
         (other_domain, r"operator com.evil.Relu"),
         (second_domain, "opsets"),
@@ -264,6 +269,13 @@ def test_bytes_that_are_no_graph_are_refused(data: bytes) -> None:
             graph.check(noise, LINE_LAYOUT, 58)
     with pytest.raises(graph.GraphError, match="larger than 16 MiB"):
         graph.check(bytes((16 << 20) + 1), LINE_LAYOUT, 58)
+
+
+def test_names_that_are_no_text_are_refused(model: ModelProto) -> None:
+    node_of(model, "Relu").input[0] = "odd-name"
+    data = model.SerializeToString().replace(b"odd-name", b"\xff" * 8)
+    with pytest.raises(graph.GraphError, match="no UTF-8"):
+        graph.check(data, LINE_LAYOUT, 58)
 
 
 def test_a_graph_for_another_game_is_refused(data: bytes) -> None:

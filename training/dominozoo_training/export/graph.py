@@ -62,6 +62,17 @@ def check(data: bytes, layout: Layout, actions: int) -> ModelProto:
         model.ParseFromString(data)
     except DecodeError:
         raise GraphError("no ONNX model") from None
+    try:
+        _check_parts(model, layout, actions)
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        raise GraphError(str(error).splitlines()[0]) from None
+    except (UnicodeDecodeError, KeyError):
+        raise GraphError("a name that is no UTF-8, or a type that doesn't exist") from None
+    return model
+
+
+def _check_parts(model: ModelProto, layout: Layout, actions: int) -> None:
     opsets = [(entry.domain, entry.version) for entry in model.opset_import]
     if opsets != [("", OPSET)]:
         raise GraphError(f"opsets {opsets}, only opset {OPSET} of the standard domain is taken")
@@ -69,11 +80,6 @@ def check(data: bytes, layout: Layout, actions: int) -> ModelProto:
         raise GraphError("functions, training information and sparse weights are not taken")
     _check_nodes(model)
     _check_interface(model, layout, actions)
-    try:
-        onnx.checker.check_model(model, full_check=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
-        raise GraphError(str(error).splitlines()[0]) from None
-    return model
 
 
 def _check_nodes(model: ModelProto) -> None:
