@@ -8,6 +8,7 @@ import pytest
 
 import dominozoo
 from dominozoo.bots import one_line, one_truc
+from dominozoo.bots.levels import Level, choose, choose_one
 from dominozoo.bots.network import Looks, Network, Shape
 from dominozoo.bots.truc_network import TrucShape
 from dominozoo.tables import Tables
@@ -98,3 +99,17 @@ def test_a_bot_plays_alone_what_it_plays_in_a_batch(name: str) -> None:
     forced = np.flatnonzero(legal.sum(axis=1) == 1)
     for row in forced.tolist():
         np.testing.assert_array_equal(bot.probabilities(seen[row], legal[row]), legal[row])
+
+
+@pytest.mark.plain
+def test_a_level_chooses_alone_what_it_chooses_in_a_batch() -> None:
+    rng = np.random.default_rng(2)
+    for temperature in (0.0, 0.4, 1.0, 3.0):
+        level = Level(0.3, temperature)
+        for _ in range(200):
+            mask = (rng.random((1, 9)) < 0.5).astype(np.int8)
+            mask[0, rng.integers(9)] = 1
+            chances = rng.random((1, 9)).astype(np.float32) ** 3 * mask
+            legal, numbers = np.flatnonzero(mask), rng.random(2)
+            alone = choose_one(chances[0, legal].tolist(), level, *numbers.tolist())
+            assert legal[alone] == choose(chances, mask, level, *numbers[:, None])[0]

@@ -27,7 +27,8 @@ from dominozoo_training.export.messages import (
     REQUESTS,
     RequestError,
 )
-from dominozoo_training.export.protocol import Desk, load_bots, parse, uniforms
+from dominozoo_training.export.parsing import parse
+from dominozoo_training.export.protocol import Desk, load_bots, uniforms
 from dominozoo_training.export.schema import openapi, schemas, write_schemas
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -236,6 +237,33 @@ def test_deep_nesting_is_refused_at_the_limit() -> None:
     assert parse(whole)
     with pytest.raises(RequestError, match="nested"):
         parse(b'{"a": [' + whole + b"]}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"[[[" , ' * 9 + "{}",
+        '"\\"[", ' * 20 + "{}",
+        '"]", [' * 9 + "]" * 9,
+        "".join(f'"{DEPTH * "["}", ' for _ in range(3)) + '"]"',
+    ],
+)
+def test_brackets_in_texts_are_no_nesting(text: str) -> None:
+    assert parse(b'{"a": [' + text.encode() + b"]}")
+
+
+@pytest.mark.parametrize("between", ['"]"', '"]", "["', '"\\"]"', '{"]": "]"}', '"", "]", ""'])
+def test_brackets_in_texts_hide_no_nesting(between: str) -> None:
+    for levels, fits in ((DEPTH - 1, True), (DEPTH, False), (2 * DEPTH, False)):
+        inside = f"[{between}, " * (levels - 1) + "[0" + "]" * levels
+        if "{" in between and fits:
+            continue
+        text = b'{"a": ' + inside.encode() + b"}"
+        if fits:
+            assert parse(text)
+        else:
+            with pytest.raises(RequestError, match="nested"):
+                parse(text)
 
 
 def spoken(desk: Desk, text: bytes) -> list[Json]:

@@ -8,7 +8,8 @@ every reader of a bundle, and the server, play the same from the same seed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -137,6 +138,32 @@ def choose(
     """
     blunders = (first < level.blunder)[:, None]
     return draw(np.where(blunders, mask, heated(probabilities, level.temperature)), second)
+
+
+def choose_one(probabilities: Sequence[float], level: Level, first: float, second: float) -> int:
+    """The same of one position, in plain Python, which is quicker there.
+
+    Args:
+        probabilities: of the legal actions, by action id.
+        level: how strongly the policy is spoilt.
+        first: as :func:`choose` takes it, one number.
+        second: likewise.
+
+    Returns:
+        The place of the chosen action among the legal ones.
+    """
+    best = max(probabilities)
+    if first < level.blunder:
+        weights: Iterable[float] = [1.0] * len(probabilities)
+    elif level.temperature == 0:
+        return probabilities.index(best)
+    elif level.temperature == 1:
+        weights = probabilities
+    else:
+        weights = [(chance / best) ** (1 / level.temperature) for chance in probabilities]
+    sums = list(itertools.accumulate(weights))
+    limit = second * sums[-1]
+    return next(place for place, whole in enumerate(sums) if whole > limit)
 
 
 def draw(weights: Array, u: Array) -> npt.NDArray[np.int64]:

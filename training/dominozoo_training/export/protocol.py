@@ -9,21 +9,17 @@ from __future__ import annotations
 import functools
 import json
 import random
-import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import numpy as np
 import numpy.typing as npt
-from pydantic import ValidationError
 
 from dominozoo import __version__
 from dominozoo.bots.bundle import Bot, load_bot
-from dominozoo.bots.levels import Level
-from dominozoo.bots.levels import choose as choose_at
+from dominozoo.bots.levels import Level, choose_one
 from dominozoo.line.position import legal_of as line_legal
 from dominozoo.notation import new_game, read_view
 from dominozoo.rules import TRUC, Rules, RulesError, make_rules
@@ -35,7 +31,6 @@ from dominozoo_training.export.messages import (
     LINE_BYTES,
     MOST_MS,
     PROTOCOL,
-    REQUESTS,
     TIME_MS,
     Act,
     Answer,
@@ -55,6 +50,7 @@ from dominozoo_training.export.messages import (
     Request,
     RequestError,
 )
+from dominozoo_training.export.parsing import id_of, parse, read_request
 
 Array = npt.NDArray[Any]
 
@@ -127,20 +123,12 @@ def uniforms(seed: int | None) -> tuple[float, float]:
     return words[0] / 2**53, words[1] / 2**53
 
 
-def choose(chances: Array, mask: Array, ask: AskRequest, levels: Mapping[str, Level]) -> int:
-    """The action that a request gets, from probabilities (1, actions) and the mask (1, actions)."""
+def choose(chances: Sequence[float], ask: AskRequest, levels: Mapping[str, Level]) -> int:
+    """The place of the action that a request gets, from the legal actions' probabilities."""
     blunder, temperature = levels[ask.level]
     if ask.select is not None:
         temperature = float(ask.select == "sampled")
-    numbers = np.array([uniforms(ask.seed)]).T
-    level = Level(blunder, temperature * ask.temperature)
-    return int(choose_at(chances, mask, level, *numbers)[0])
-
-
-def drawn_alike(legal: Array, u: float) -> int:
-    """One of the legal actions, each with the same chance, by a number in 0..1."""
-    actions = np.flatnonzero(legal)
-    return int(actions[int(u * len(actions))])
+    return choose_one(chances, Level(blunder, temperature * ask.temperature), *uniforms(ask.seed))
 
 
 def moves_of(rules: Rules, mask: Array) -> list[dict[str, Any]]:
@@ -150,39 +138,6 @@ def moves_of(rules: Rules, mask: Array) -> list[dict[str, Any]]:
     return line_legal(mask, (len(mask) - 2) // TILE_COUNT)
 
 
-def parse(text: bytes) -> dict[str, Any]:
-    """A line as an object; RequestError if it is none."""
-    if len(text) > LINE_BYTES:
-        raise RequestError("too_long", f"more than {LINE_BYTES} bytes")
-    try:
-        found = json.loads(text.decode(), parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise RequestError("bad_json", f"no JSON: {str(error)[:200]}") from None
-    if not isinstance(found, dict):
-        raise RequestError("bad_json", "a request is one JSON object")
-    _check_depth(found)
-    return found
-
-
-def _check_depth(found: dict[str, Any]) -> None:
-    """Refuse what is nested too deeply for the rest to walk through."""
-    level: list[Any] = [found]
-    for _ in range(DEPTH):
-        level = [
-            part
-            for whole in level
-            for part in (whole.values() if type(whole) is dict else whole)
-            if type(part) is dict or type(part) is list
-        ]
-        if not level:
-            return
-    raise RequestError("bad_json", f"nested deeper than {DEPTH}")
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON number")
-
-
 def error_answer(error: RequestError, given: Any = None) -> Error:
     """The error object; the id comes back if it is one."""
     text = str(error).encode("ascii", "backslashreplace").decode()
@@ -190,20 +145,6 @@ def error_answer(error: RequestError, given: Any = None) -> Error:
     answer = Error(code=error.code, message=text[:500], field=field)
     answer.id = given
     return answer
-
-
-def read_request(found: dict[str, Any]) -> Request:
-    """The model of a request; RequestError naming the first field that is wrong."""
-    op = found.get("op")
-    model = REQUESTS.get(op) if isinstance(op, str) else None
-    if model is None:
-        raise RequestError("unknown_op", f"op must be one of {', '.join(REQUESTS)}", "op")
-    try:
-        return model.model_validate(found)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"][:1])
-        raise RequestError("bad_request", f"{field}: {first['msg']}", field) from None
 
 
 class Desk:
@@ -236,7 +177,7 @@ class Desk:
             found = parse(text)
             if op is not None:
                 found["op"] = op
-            given = _id_of(found)
+            given = id_of(found)
             answer = self._answer(read_request(found), start)
         except RequestError as error:
             return error_answer(error, given)
@@ -285,24 +226,25 @@ class Desk:
         rules = rules_of_view(ask.view)
         bot = self._player(ask.bot, rules)
         observation, mask = read(rules, ask.view)
-        thought = think(bot, observation, mask, ask, start)
-        if thought is None and not ask.fallback:
-            raise RequestError("late", f"no answer within {ask.time_ms} ms")
         moves = moves_of(rules, mask)
-        if thought is None:
-            action = drawn_alike(mask, uniforms(ask.seed)[1])
+        thought = think(bot, observation, mask, [move["id"] for move in moves], ask, start)
+        if thought is not None:
+            move = moves[choose(thought[0], ask, bot.bundle.levels)]
+        elif ask.fallback:
+            move = moves[int(uniforms(ask.seed)[1] * len(moves))]
         else:
-            action = choose(thought[0], mask[None], ask, bot.bundle.levels)
-        move = next(move for move in moves if move["id"] == action)
+            raise RequestError("late", f"no answer within {ask.time_ms} ms")
         words = (move["action"], move["tile"], move["end"])
         told = None
         if ask.probabilities and thought is not None:
-            chances = thought[0][0].tolist()
-            told = [Chance(id=m["id"], probability=chances[m["id"]]) for m in moves]
+            told = [
+                Chance(id=move["id"], probability=chance)
+                for move, chance in zip(moves, thought[0], strict=True)
+            ]
         return Act(
             bot=bot.id,
             version=bot.version,
-            action=action,
+            action=move["id"],
             text=" ".join(str(word) for word in words if word is not None),
             tile=move["tile"],
             end=move["end"],
@@ -336,9 +278,9 @@ class Desk:
 
 
 def think(
-    bot: Player, observation: Array, mask: Array, ask: AskRequest, start: float
-) -> tuple[Array, float | None] | None:
-    """Probabilities (1, actions) and the value if it is asked for; None if the time is over.
+    bot: Player, observation: Array, mask: Array, actions: list[int], ask: AskRequest, start: float
+) -> tuple[list[float], float | None] | None:
+    """Probabilities of the legal actions, and the value if asked for; None if the time is over.
 
     A forced move needs no thought. In a process's main thread other bots than bundles, whose size
     bounds their time, are interrupted; wherever an answer comes too late it isn't used.
@@ -347,28 +289,22 @@ def think(
     left = limit - (time.perf_counter() - start)
     if left <= 0:
         return None
-    found: tuple[Array, float | None]
+    if len(actions) == 1 and not ask.value:
+        return [1.0], None
+    seen, legal = observation[None], mask[None]
     patience = None if isinstance(bot, Bot) else left  # the timer's system calls take their time
+    value = None
     try:
         if ask.value:
-            chances, worth = within(patience, lambda: bot.evaluate(observation[None], mask[None]))
-            found = chances, float(worth[0])
-        elif np.count_nonzero(mask) == 1:
-            found = mask[None].astype(np.float32), None
+            chances, worth = within(patience, lambda: bot.evaluate(seen, legal))
+            value = float(worth[0])
         else:
-            chances = within(patience, lambda: bot.probabilities(observation[None], mask[None]))
-            found = chances, None
+            chances = within(patience, lambda: bot.probabilities(seen, legal))
     except LateError:
         return None
+    row = chances[0].tolist()
+    found = [row[action] for action in actions], value
     return found if time.perf_counter() - start <= limit else None
-
-
-def _id_of(found: dict[str, Any]) -> str | int | None:
-    """The id of a request, if it may come back."""
-    given = found.get("id")
-    if isinstance(given, str) and len(given) <= 128:
-        return given if not re.search("[\ud800-\udfff]", given) else None
-    return given if type(given) is int and abs(given) < 2**53 else None
 
 
 def plays(bot: Player, rules: Rules) -> bool:
