@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from dominozoo_training.learning.config import Config, ConfigError, load_config, to_yaml
-from dominozoo_training.learning.start import plan
+from dominozoo_training.learning.start import config_files, plan
 
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
@@ -79,6 +79,21 @@ def test_the_default_file_says_what_the_program_does() -> None:
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_shipped_file_is_valid(path: Path) -> None:
     load_config(files=[CONFIGS / "default.yaml", path])
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_game_with_options_takes_its_own_file_or_else_the_games(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(CONFIGS.parent)
+    game = load_config(files=[path]).game
+    if path.stem not in ("default", "demo"):
+        assert config_files(game, None) == [
+            Path("configs/default.yaml"),
+            Path("configs", path.name),
+        ]
+    assert config_files("block(target=50)", None)[1] == Path("configs/block.yaml")
+    assert config_files(None, None) == [Path("configs/default.yaml")]
 
 
 def test_a_run_gets_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -27,16 +27,21 @@ def is_setting(word: str) -> bool:
 
 
 def config_files(game: str | None, explicit: Path | None) -> list[Path]:
-    """The files to read: ``configs/default.yaml``, then the given one or the game's own."""
-    files = [CONFIGS / "default.yaml"]
-    if explicit is not None:
-        return [*(file for file in files if file.exists()), explicit]
-    if game is not None:
+    """The files to read: ``configs/default.yaml``, then the given one or the game's own.
+
+    A game with options has a file of its own, ``draw-players=3.yaml``, or else ``draw.yaml``.
+    """
+    own = explicit
+    if own is None and game is not None:
         try:
-            files.append(CONFIGS / f"{parse(game).game}.yaml")
+            rules = parse(game)
         except RulesError as error:
             raise ConfigError(f"game: {error}") from None
-    return [file for file in files if file.exists()]
+        names = (slug(str(rules)), rules.game)
+        found = [file for name in names if (file := CONFIGS / f"{name}.yaml").exists()]
+        own = found[0] if found else None
+    files = [CONFIGS / "default.yaml"]
+    return [*(file for file in files if file.exists()), *([] if own is None else [own])]
 
 
 def plan(
@@ -86,5 +91,13 @@ def run_folder(name: str) -> Path:
 
 def run_name(config: Config) -> str:
     """A folder's name for a game and seed: ``draw-players=3-seed=1``."""
-    name = config.game.replace("(", "-").replace(")", "").replace(", ", "-")
-    return f"{name}-seed={config.seed}"
+    return f"{slug(config.game)}-seed={config.seed}"
+
+
+def slug(game: str) -> str:
+    """A game's text form as a part of a file's name.
+
+    >>> slug("draw(players=3, target=50)")
+    'draw-players=3-target=50'
+    """
+    return game.replace("(", "-").replace(")", "").replace(", ", "-")
