@@ -187,7 +187,7 @@ def test_decisions_without_a_choice_are_not_learned_from() -> None:
             torch.tensor([forced, 1.0]),
             torch.zeros(2, 2),
         )
-        losses.append(ppo.policy_terms(learner.policy, batch, 0.2).loss.item())
+        losses.append(ppo.policy_terms(learner.policy, batch, learner.config.ppo).loss.item())
     assert losses[0] == losses[1]
 
 

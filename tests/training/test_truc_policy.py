@@ -120,7 +120,7 @@ def terms(learner: Learner, magnet: PolicyNetwork | None) -> ppo.Terms:
     """The policy's terms on one moment of play."""
     batch = learner.player().play(2, 0.9)
     moment = ppo.minibatches(batch, 256, np.random.default_rng(0))[0]
-    return ppo.policy_terms(learner.policy, moment, 0.2, magnet)
+    return ppo.policy_terms(learner.policy, moment, learner.config.ppo, magnet)
 
 
 def test_the_magnet_pulls_as_far_as_it_is_away() -> None:

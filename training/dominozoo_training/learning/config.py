@@ -77,6 +77,7 @@ class Ppo(Section):
         magnet_every: updates after which the magnet becomes the policy as it is then.
         critic_weight: of the critic's loss.
         value_weight: of the loss of the policy's own value.
+        bf16: networks multiply in bfloat16, while playing, too; weights and losses stay float32.
     """
 
     learning_rate: Positive = 3e-3
@@ -92,6 +93,7 @@ class Ppo(Section):
     critic_weight: Share = 0.5
     value_weight: Share = 0.5
     max_grad_norm: Positive = 0.5
+    bf16: bool = False
 
 
 class Budget(Section):
@@ -150,6 +152,7 @@ class Config(Section):
         start: a policy whose weights are where learning begins, as ``load_policy`` takes it, also of
             another game with the same seats and ends; None = fresh weights.
         threads: torch's, on the CPU.
+        compile: hand the networks to ``torch.compile``; on the CPU it needs a C++ compiler.
     """
 
     game: str = "block"
@@ -157,6 +160,7 @@ class Config(Section):
     seed: Seed = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
     threads: Annotated[int, Field(ge=1, le=1024)] = 1
+    compile: bool = False
     network: Network = Network()
     rollout: Rollout = Rollout()
     ppo: Ppo = Ppo()

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from dominozoo_training.learning.config import Ppo
 from dominozoo_training.learning.distributed import SOLO, Team
-from dominozoo_training.learning.rollout import Batch, Seen
+from dominozoo_training.learning.rollout import Batch, Seen, outputs
 from dominozoo_training.policy.network import Critic, PolicyNetwork, spread
 
 REPORTED = (
@@ -78,22 +78,22 @@ class Terms:
     clipped: Tensor
 
 
-def log_probs_of(policy: PolicyNetwork, seen: Seen, count: int) -> Tensor:
+def log_probs_of(policy: PolicyNetwork, seen: Seen, count: int, bf16: bool = False) -> Tensor:
     """Log probabilities of the legal actions of ``count`` decisions, (count, W), else MASKED."""
-    logits = policy.score(seen.actions).squeeze(-1)
+    logits = outputs(policy.score, seen.actions, bf16).squeeze(-1)
     return torch.log_softmax(spread(logits, seen.rows, seen.columns, count), dim=1)
 
 
 def policy_terms(
     policy: PolicyNetwork,
     batch: Minibatch,
-    clip: float,
+    settings: Ppo,
     magnet: PolicyNetwork | None = None,
     team: Team = SOLO,
 ) -> Terms:
     """The terms of the policy's loss; decisions without a choice are not learned from."""
-    count = len(batch.chosen)
-    log_probs = log_probs_of(policy, batch.seen, count)
+    count, clip, bf16 = len(batch.chosen), settings.clip, settings.bf16
+    log_probs = log_probs_of(policy, batch.seen, count, bf16)
     choice = torch.bincount(batch.seen.rows, minlength=count) > 1
     weight = choice.float() / team.mean(choice.sum().float()).clamp(min=1)
     advantages = normalised(batch.advantages, weight, team)
@@ -101,10 +101,10 @@ def policy_terms(
     ratio = change.exp()
     gain = torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
     chances = log_probs.exp()
-    pull = torch.zeros(())
+    pull = log_probs.new_zeros(())
     if magnet is not None:
         with torch.no_grad():
-            slow = log_probs_of(magnet, batch.seen, count)
+            slow = log_probs_of(magnet, batch.seen, count, bf16)
         pull = (weight * (chances * (log_probs - slow)).sum(dim=1)).sum()
     with torch.no_grad():
         kl = (weight * (ratio - 1 - change)).sum()  # Schulman's low-variance estimate
@@ -130,9 +130,10 @@ def step(
     team: Team = SOLO,
 ) -> Tensor:
     """One gradient step; returns the figures of ``REPORTED`` as a tensor."""
-    terms = policy_terms(policy, batch, settings.clip, magnet, team)
-    critic_loss = nn.functional.mse_loss(critic.net(batch.seen.critic), batch.returns)
-    worth = policy.worth(batch.seen.values).squeeze(-1)
+    terms = policy_terms(policy, batch, settings, magnet, team)
+    values = outputs(critic.net, batch.seen.critic, settings.bf16)
+    critic_loss = nn.functional.mse_loss(values, batch.returns)
+    worth = outputs(policy.worth, batch.seen.values, settings.bf16).squeeze(-1)
     value_loss = nn.functional.mse_loss(worth, batch.returns[:, 0])
     loss = (
         terms.loss

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dominozoo.tables import Tables
 from dominozoo_training.policy.compiled import describe
@@ -81,6 +81,13 @@ class Batch:
     explained: float
     hands: int
     forced: int
+
+
+def outputs(network: nn.Module, inputs: Tensor, bf16: bool = False) -> Tensor:
+    """What a network makes of its inputs, float32; with ``bf16`` it multiplies in bfloat16."""
+    with torch.autocast(inputs.device.type, torch.bfloat16, enabled=bf16):
+        found: Tensor = network(inputs)
+    return found.float()
 
 
 def look(tables: Tables, coder: Encoder, device: torch.device) -> Seen:
@@ -151,6 +158,7 @@ class Player:
         critic: values every hand.
         rng: draws the moves.
         device: where the networks are.
+        bf16: the networks multiply in bfloat16.
 
     Attributes:
         spent: seconds so far by what was done; on CUDA they tell little, work is only queued there.
@@ -163,12 +171,14 @@ class Player:
         critic: Critic,
         rng: np.random.Generator,
         device: torch.device,
+        bf16: bool = False,
     ) -> None:
         self.tables = tables
         self.policy = policy
         self.critic = critic
         self.rng = rng
         self.device = device
+        self.bf16 = bf16
         self.spent: dict[str, float] = dict.fromkeys(SPENT, 0.0)
 
     @contextmanager
@@ -180,7 +190,7 @@ class Player:
 
     def decide(self, seen: Seen) -> tuple[Tensor, Tensor]:
         """Draw a move for every table: its column and its log probability."""
-        logits = self.policy.score(seen.actions).squeeze(-1)
+        logits = outputs(self.policy.score, seen.actions, self.bf16).squeeze(-1)
         grid = spread(logits, seen.rows, seen.columns, len(self.tables))
         chance = torch.from_numpy(1.0 - self.rng.random(len(self.tables), np.float32))
         return sample(grid, chance.to(self.device))
@@ -250,4 +260,6 @@ class Player:
 
     def values(self, moments: list[Seen]) -> npt.NDArray[np.float32]:
         """The critic's values of each moment, (T, B, players) float32, by relative seat."""
-        return np.stack([self.critic.net(seen.critic).cpu().numpy() for seen in moments])
+        return np.stack(
+            [outputs(self.critic.net, seen.critic, self.bf16).cpu().numpy() for seen in moments]
+        )

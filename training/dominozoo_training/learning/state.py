@@ -12,6 +12,7 @@ import copy
 import io
 import json
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.torch
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dominozoo.tables import Tables
 from dominozoo_training.learning.config import Config
@@ -42,7 +43,7 @@ from dominozoo_training.policy.checkpoint import (
     versions,
     write_folder,
 )
-from dominozoo_training.policy.network import Critic, PolicyNetwork
+from dominozoo_training.policy.network import Critic, Layers, PolicyNetwork
 
 TRAINING: Final = "training.safetensors"
 TABLES: Final = "tables.npy"
@@ -50,7 +51,7 @@ STATE: Final = "state.json"
 GENERATOR: Final = "generator.json"
 
 # What a resumed run may change: how long and how closely it is watched, not what is learned.
-FREE: Final = ("budget", "evaluation", "checkpoints", "device", "threads")
+FREE: Final = ("budget", "evaluation", "checkpoints", "device", "threads", "compile")
 
 
 @dataclass(slots=True)
@@ -82,7 +83,8 @@ class Learner:
 
     def player(self) -> Player:
         """What plays the tables."""
-        return Player(self.tables, self.policy, self.critic, self.rng, self.device)
+        bf16 = self.config.ppo.bf16
+        return Player(self.tables, self.policy, self.critic, self.rng, self.device, bf16)
 
     def follow(self) -> None:
         """Let the magnet become the policy when it is time."""
@@ -127,7 +129,33 @@ def new_learner(config: Config, team: Team = SOLO) -> Learner:
     )
     rng = np.random.default_rng(config.seed if team.leads else [config.seed, team.rank])
     magnet = copy.deepcopy(policy).requires_grad_(False) if config.ppo.magnet > 0 else None
+    if config.compile:
+        compile_networks([policy.score, policy.worth, critic.net], device)
+        if magnet is not None:
+            compile_networks([magnet.score], device)
     return Learner(config, device, tables, policy, critic, optimiser, rng, magnet, team)
+
+
+def compile_networks(networks: Iterable[Layers], device: torch.device) -> None:
+    """Compile networks in place; weights and their names stay.
+
+    How many actions are legal differs from moment to moment, so no size of a batch is built in.
+
+    Raises:
+        CheckpointError: they can't be compiled here.
+    """
+    for network in networks:
+        network.compile(dynamic=True)
+        first = network[0]
+        assert isinstance(first, nn.Linear)
+        try:
+            network(torch.zeros(2, first.in_features, device=device))
+        except Exception as error:  # of many kinds: torch's, the compiler's, the system's
+            reason = str(error).strip().partition("\n")[0]
+            raise CheckpointError(
+                f"compile=true: torch.compile fails ({type(error).__name__}: {reason}); "
+                "on the CPU it needs a C++ compiler, else leave it false"
+            ) from error
 
 
 def begin(learner: Learner) -> None:

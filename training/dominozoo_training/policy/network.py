@@ -21,7 +21,17 @@ from dominozoo_training.policy.truc import TrucEncoder
 MASKED: Final = -1e9
 
 
-def layers(inputs: int, hidden: tuple[int, ...], outputs: int) -> nn.Sequential:
+class Layers(nn.Sequential):
+    """Layers one after the other; ``torch.compile`` passes over a ``forward`` of torch's own."""
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Run them."""
+        for layer in self:
+            inputs = layer(inputs)
+        return inputs
+
+
+def layers(inputs: int, hidden: tuple[int, ...], outputs: int) -> Layers:
     """A ReLU network with orthogonal weights; the last layer starts small."""
     modules: list[nn.Module] = []
     for width in hidden:
@@ -33,7 +43,7 @@ def layers(inputs: int, hidden: tuple[int, ...], outputs: int) -> nn.Sequential:
             gain = 2**0.5 if module.out_features in hidden else 0.01
             nn.init.orthogonal_(module.weight, gain)
             nn.init.zeros_(module.bias)
-    return nn.Sequential(*modules)
+    return Layers(*modules)
 
 
 class PolicyNetwork(nn.Module):
