@@ -329,8 +329,8 @@ def test_what_is_no_path_is_not_opened(path: Any) -> None:
     ("name", "hint"),
     [
         ("BLOCK", " (did you mean 'block'?)"),
-        ("french", ""),
-        ("draw_v0", ""),
+        ("mexican_train", ""),
+        ("block(target=3)", " (did you mean 'block(players=3)'?)"),
         ("blok", " (did you mean 'block'?)"),
     ],
 )

@@ -19,8 +19,14 @@ CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 BUNDLES = sorted(SHIPPED.glob("*.dombot"))
 
 
-def test_games_that_ship_a_bot() -> None:
-    assert {"block_v0", "chiva_v0", "partnership_v0", "truc_v0"} == {path.stem for path in BUNDLES}
+def test_every_game_and_number_of_players_ships_a_bot() -> None:
+    assert set(shipped_games()) == {
+        *("block", "block(players=3)", "block(players=4)"),
+        *("draw", "draw(players=3)", "draw(players=4)"),
+        *("cutthroat", "cutthroat(players=2)", "cutthroat(players=2, draw=True)"),
+        *("cutthroat(players=3)", "chiva", "chiva(players=2)", "chiva(players=3)"),
+        *("partnership", "six_love", "french", "truc"),
+    }
 
 
 @pytest.mark.parametrize("path", BUNDLES, ids=lambda p: p.stem)
