@@ -96,6 +96,25 @@ def test_two_learners_with_the_same_time(tmp_path: Path) -> None:
     assert all(float(match[1]) < float(match[2]) for match in rates)
 
 
+@needs("pydantic", "rich")
+def test_where_the_score_changes_play(tmp_path: Path) -> None:
+    lines = run("compare_scores.py", tmp_path, "truc", "shipped")
+    assert lines[0] == "truc: shipped, 512 decisions of its play at 0-0, seed 3"
+    rate = r" ?(\d+\.\d\d)% \(\d+\.\d\d%\.\.\d+\.\d\d%\)"
+    for case, counted, shown in zip(
+        ("29-0", "0-29", "29-29"), lines[1::2], lines[2::2], strict=True
+    ):
+        form = rf"{case} +a chance changes by more than 0\.1: {rate}; the likeliest move: {rate}"
+        match = re.fullmatch(form, counted)
+        assert match, counted
+        assert 2 < float(match[1]) < 60
+        assert float(match[2]) < float(match[1])
+        # "  hand 6-6 5-1: 6-6 63% -> 23%; 5-1 0% -> 0%; ...": the first decision changed most.
+        moves = re.findall(r"(\d+)% -> (\d+)%", shown)
+        assert max(abs(int(before) - int(after)) for before, after in moves) > 10
+        assert all(98 <= sum(map(int, column)) <= 102 for column in zip(*moves, strict=True))
+
+
 @needs("torch")
 def test_ppo_in_one_file(tmp_path: Path) -> None:
     lines = run("cleanrl_ppo.py", tmp_path)
