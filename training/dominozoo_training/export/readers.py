@@ -63,7 +63,7 @@ def torch_reader(bundle: Bundle) -> Reader | None:
         policy = importlib.import_module("dominozoo_training.policy.network")
     except ModuleNotFoundError:
         return None
-    from dominozoo_training.export.torch_reader import TorchReader
+    from dominozoo_training.export.torch_reader import TorchReader, one_thread
 
     weights = read_weights(bundle.members[WEIGHTS])
     hidden, value_hidden = (
@@ -71,7 +71,8 @@ def torch_reader(bundle: Bundle) -> Reader | None:
         for name in ("score", "worth")
     )
     encoder = policy.encoder_of(bundle.rules, bundle.manifest["network"])
-    network = policy.PolicyNetwork(encoder, hidden, value_hidden)
+    with one_thread():  # fresh weights come first, and many threads wait for each other there
+        network = policy.PolicyNetwork(encoder, hidden, value_hidden)
     network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     return TorchReader(network)
 
