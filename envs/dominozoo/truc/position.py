@@ -33,9 +33,12 @@ Json = dict[str, Any]
 Array = npt.NDArray[Any]
 
 WORDS: Final = {"propose": PROPOSE, "stand": STAND, "accept": ACCEPT, "reject": REJECT}
+SAID: Final = {action: word for word, action in WORDS.items()}
 # Events that follow from the one before and are no action of their own.
 IMPLIED: Final = ("redeal", "reveal")
 KINDS: Final = ("play", "double", *WORDS, *IMPLIED, "fold")
+# Records whose fields NumPy looks up in C: those of the kernels' dtype take ten times as long.
+PLAIN: Final = np.dtype((np.void, TABLE))
 HIDDEN: Final = 255  # stands in `played` for a tile that the seat can't see
 
 
@@ -109,9 +112,8 @@ def action_of(given: Mapping[str, Any]) -> int | None:
 def legal_of(mask: Array) -> list[Json]:
     """The ones of a mask as JSON: id, kind of action, tile and end (null)."""
     moves: list[Json] = []
-    words = {action: word for word, action in WORDS.items()}
     for action in np.flatnonzero(mask).tolist():
-        kind = words.get(action, "double" if action >= CALLING else "play")
+        kind = SAID.get(action, "double" if action >= CALLING else "play")
         tile = TRUC_NAMES[action % TILE_COUNT] if action < PROPOSE else None
         moves.append({"id": action, "action": kind, "tile": tile, "end": None})
     return moves
@@ -136,7 +138,7 @@ def open_part(tables: Array, packed: Array, rules: Rules, last: Json | None) -> 
 
     ``legal`` needs the hand of the seat to move and is wrong without it.
     """
-    record = tables[0]
+    record = tables.view(PLAIN)[0]
     mask = np.zeros(ACTIONS, np.int8)
     batch.mask_one(tables, packed, mask)
     over = bool(record["phase"] == OVER and record["last_effect"] == MATCH)
@@ -158,7 +160,7 @@ def open_part(tables: Array, packed: Array, rules: Rules, last: Json | None) -> 
         "dealer": int(record["dealer"]),
         "leader": int(record["leader"]),
         "trick": trick_of(record),
-        "tricks": [seat_or_none(seat) for seat in record["won"][: record["tricks"]]],
+        "tricks": [seat_or_none(seat) for seat in record["won"].tolist()[: record["tricks"]]],
         "multiplier": int(record["multiplier"]),
         "redeals": int(record["redeals"]),
         "events": events_of(record, packed[0]),
@@ -177,7 +179,7 @@ def stock_of(record: Any) -> list[int]:
 
 def position_of(tables: Array, packed: Array, rules: Rules, last: Json | None) -> Json:
     """The whole table as JSON types."""
-    record = tables[0]
+    record = tables.view(PLAIN)[0]
     known = open_part(tables, packed, rules, last)
     hidden = {
         "hands": [names(hand) for hand in record["hands"].tolist()],

@@ -25,7 +25,7 @@ from dominozoo.tiles import TILE_COUNT
 from dominozoo.truc import batch
 from dominozoo.truc.batch import ENDED, ILLEGAL
 from dominozoo.truc.illegal import why_illegal
-from dominozoo.truc.position import KINDS, action_of, events_of, position_of
+from dominozoo.truc.position import KINDS, PLAIN, action_of, events_of, position_of
 from dominozoo.truc.setup import check_once, read_tiles, set_scores, start
 from dominozoo.truc.table import HAND_SIZE
 
@@ -63,8 +63,10 @@ def go_on(tables: Array, packed: Array, rules: Rules, position: Any) -> Json | N
     try:
         check_fields(position, rules, NEEDED)
         start(tables, packed)
-        _set_match(tables[0], rules, position)
-        _set_deal(tables, packed, position)
+        record = tables.view(PLAIN)[0]
+        _set_match(record, rules, position)
+        _set_deal(record, position)
+        batch.reopen_one(tables, packed)
         _play_again(tables, packed, rules, position)
         last = read_last_hand(position)
         _compare(position, position_of(tables, packed, rules, last))
@@ -80,9 +82,8 @@ def _set_match(record: Any, rules: Rules, position: Mapping[str, Any]) -> None:
     set_generator(record, position.get("rng"))
 
 
-def _set_deal(tables: Array, packed: Array, position: Mapping[str, Any]) -> None:
+def _set_deal(record: Any, position: Mapping[str, Any]) -> None:
     """Take the events back: the deck as it was dealt from, discards first."""
-    record = tables[0]
     hands, discards = (
         [read_tiles(f"{name}[{s}]", read_list(name, position[name], 2)[s]) for s in range(2)]
         for name in ("hands", "discards")
@@ -119,7 +120,6 @@ def _set_deal(tables: Array, packed: Array, position: Mapping[str, Any]) -> None
     if len(deck) != TILE_COUNT:
         raise ValueError(f"boneyard: {len(deck)} tiles in all, but the set has {TILE_COUNT}")
     record["deck"] = deck
-    batch.reopen_one(tables, packed)
 
 
 def _check_event(event: Any, name: str) -> None:
@@ -132,20 +132,25 @@ def _check_event(event: Any, name: str) -> None:
 
 def _play_again(tables: Array, packed: Array, rules: Rules, position: Mapping[str, Any]) -> None:
     """Make the moves that the events tell of; then each event must be as the table has it."""
-    reward = np.zeros(2)
-    for index, event in enumerate(position["events"]):
-        name = f"events[{index}]"
+    reward, events = np.zeros(2), position["events"]
+    record = tables.view(PLAIN)[0]
+    for index, event in enumerate(events):
         action = action_of(event)
         if action is not None:
-            _make(tables, packed, rules, event, action, name, reward)
-        played = events_of(tables[0], packed[0])
+            turn = int(record["turn"])
+            if event["seat"] != turn:
+                raise ValueError(
+                    f"events[{index}].seat: seat {turn} is to move, not {event['seat']}"
+                )
+            _make(tables, packed, rules, event, action, f"events[{index}]", reward)
+    played = events_of(record, packed[0])
+    for index, event in enumerate(events):
         if index >= len(played):
-            raise ValueError(f"{name}.kind: no {event['kind']} follows here")
-        compare_event(event, played[index], name)
-    played = events_of(tables[0], packed[0])
-    if len(played) > len(position["events"]):
-        missing = played[len(position["events"])]["kind"]
-        raise ValueError(f"events[{len(position['events'])}]: a {missing} is missing here")
+            raise ValueError(f"events[{index}].kind: no {event['kind']} follows here")
+        compare_event(event, played[index], f"events[{index}]")
+    if len(played) > len(events):
+        missing = played[len(events)]["kind"]
+        raise ValueError(f"events[{len(events)}]: a {missing} is missing here")
 
 
 def _make(
@@ -157,9 +162,6 @@ def _make(
     name: str,
     reward: Array,
 ) -> None:
-    turn = int(tables[0]["turn"])
-    if event["seat"] != turn:
-        raise ValueError(f"{name}.seat: seat {turn} is to move, not {event['seat']}")
     code = batch.step_one(tables, packed, action, 0, 0, reward)
     if code == ILLEGAL:
         field = "tile" if event["kind"] in ("play", "double") else "kind"

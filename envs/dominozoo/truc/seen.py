@@ -6,6 +6,7 @@ must be one that can be gone on from. Which tiles they are has no influence on w
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -62,7 +63,7 @@ def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
         if name not in view:
             raise ValueError(f"{name}: is missing")
     seat = integer("seat", view["seat"], 0, 1)
-    tables, packed = np.zeros(1, TABLE), pack_truc(rules)
+    tables, packed = np.zeros(1, TABLE), _packed(rules)
     batch.seed_tables(tables, 0, 0, 0)
     try:
         go_on(tables, packed, rules, _completed(view, seat))
@@ -75,6 +76,12 @@ def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
     if view.get("legal") is not None:
         compare_legal(view["legal"], legal_of(mask))
     return row, mask
+
+
+@functools.lru_cache(64)
+def _packed(rules: Rules) -> Array:
+    """The rules for the kernels, which only read them."""
+    return pack_truc(rules)
 
 
 def _completed(view: Mapping[str, Any], seat: int) -> Json:
