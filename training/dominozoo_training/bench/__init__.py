@@ -19,7 +19,7 @@ from typing import Any, Final
 from dominozoo.bots import BOTS
 from dominozoo.rules import Rules, parse
 from dominozoo_training.bench import games as play
-from dominozoo_training.bench import start
+from dominozoo_training.bench import served, start
 from dominozoo_training.bench.timing import (
     REPEATS,
     SECONDS,
@@ -61,13 +61,19 @@ CASES: Final[dict[str, str]] = {
     "env": "AEC, last and step, as users get it",
     "vector_env": "Gymnasium, learning seats' decisions against hard bots",
     "bot": "decisions of each scripted bot; bot:hard asks for one",
+    "bot_numpy": "moves of a bot that ships, a position at a time, with NumPy alone",
+    "stdio": "the same asked on a line, a round trip each",
+    "http": "the same asked over HTTP by 16 clients at once; http_p99: how long one waits",
     "bytes": "a table's record",
     "import": "import dominozoo in a new process",
     "cold_start": "a new process until its first step, nothing compiled yet",
     "cached_start": "the same with all compiled",
 }
 ALIASES: Final = {"start": ("cold_start", "cached_start")}
-WALL: Final = ("step_wall", "step_threads", "import", "cold_start", "cached_start")
+WALL: Final = (
+    *("step_wall", "step_threads", "stdio", "http", "http_p99", "import"),
+    *("cold_start", "cached_start"),
+)
 
 
 def clock_of(case: str) -> str:
@@ -155,6 +161,13 @@ def _game_jobs(rules: Rules, wanted: set[str], seconds: float) -> Iterator[Job]:
             yield Job(game, case, batch, partial(_rate, rules, case, batch, make, seconds))
     for batch in THREAD_BATCHES if "step_threads" in wanted else ():
         yield Job(game, "step_threads", batch, partial(_threads, rules, batch, seconds))
+    if "bot_numpy" in wanted:
+        make = served.bot_numpy
+        yield Job(game, "bot_numpy", None, partial(_rate, rules, "bot_numpy", None, make, seconds))
+    if "stdio" in wanted:
+        yield Job(game, "stdio", None, partial(_stdio, rules, seconds))
+    if "http" in wanted:
+        yield Job(game, "http", served.CLIENTS, partial(_http, rules, seconds))
     if "bytes" in wanted:
         yield Job(game, "bytes", None, partial(_bytes, rules))
 
@@ -187,6 +200,20 @@ def _threads(rules: Rules, batch: int, seconds: float) -> Iterator[Row]:
     chunks = play.step_threads(rules, batch, (1, 2))
     for case, figures in zip(cases, rates(*chunks, seconds=seconds), strict=True):
         yield summarise(str(rules), case, batch, "1/s", figures)
+
+
+def _stdio(rules: Rules, seconds: float) -> Iterator[Row]:
+    with served.stdio(rules) as chunk:
+        [figures] = rates(chunk, seconds=seconds)
+    yield summarise(str(rules), "stdio", None, "1/s", figures)
+
+
+def _http(rules: Rules, seconds: float) -> Iterator[Row]:
+    with served.http(rules) as (chunk, waited):
+        [figures] = rates(chunk, seconds=seconds)
+    yield summarise(str(rules), "http", served.CLIENTS, "1/s", figures)
+    late = sorted(waited)[len(waited) * 99 // 100]
+    yield summarise(str(rules), "http_p99", served.CLIENTS, "s", [late])
 
 
 def _bytes(rules: Rules) -> Iterator[Row]:
