@@ -195,12 +195,49 @@ def test_a_newer_format(members: dict[str, bytes], tmp_path: Path) -> None:
     assert "a newer dominozoo is needed" in refused(tmp_path / "bot.dombot")
 
 
-def test_a_foreign_operator(members: dict[str, bytes], tmp_path: Path) -> None:
-    model = onnx.load_model_from_string(members[GRAPH])
+def foreign_operator(model: onnx.ModelProto) -> None:
     model.graph.node[-1].op_type = "Einsum"
+
+
+def own_domain(model: onnx.ModelProto) -> None:
+    model.graph.node[-1].domain = "com.example"
+
+
+def control_flow(model: onnx.ModelProto) -> None:
+    body = model.graph.node[-1].attribute.add()
+    body.name, body.type, body.g.name = "body", onnx.AttributeProto.GRAPH, "inside"
+
+
+def data_outside(model: onnx.ModelProto) -> None:
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    place = tensor.external_data.add()
+    place.key, place.value = "location", "../secret"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (foreign_operator, "operator Einsum"),
+        (own_domain, "operator com.example."),
+        (control_flow, "with a graph inside"),
+        (data_outside, "lies outside the file"),
+    ],
+)
+def test_a_graph_that_is_more_than_arithmetic(
+    change: Callable[[onnx.ModelProto], None],
+    words: str,
+    members: dict[str, bytes],
+    tmp_path: Path,
+) -> None:
+    model = onnx.load_model_from_string(members[GRAPH])
+    change(model)
     data = model.SerializeToString()
     path = repack(tmp_path / "bot.dombot", {**members, GRAPH: data})
-    assert "policy.onnx: operator Einsum" in refused(path)
+    output = refused(path)
+    assert "policy.onnx: " in output
+    assert words in output
 
 
 def test_forged_weights_fail_the_vectors(members: dict[str, bytes], tmp_path: Path) -> None:
