@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import time
 from collections import Counter
@@ -240,13 +241,19 @@ KINDS: Final[dict[str, tuple[Attempt, int]]] = {
 }
 
 
-def fuzz(inputs: int, seed: int = 1, kinds: tuple[str, ...] = tuple(KINDS)) -> Counter[str]:
+def fuzz(
+    inputs: int,
+    seed: int = 1,
+    kinds: tuple[str, ...] = tuple(KINDS),
+    minutes: float = math.inf,
+) -> Counter[str]:
     """Feed damaged bundles.
 
     Args:
-        inputs: how many.
+        inputs: how many at the most.
         seed: same seed, same inputs.
         kinds: what is damaged.
+        minutes: by the clock, after which no more are fed.
 
     Returns:
         How many of each kind were let pass and refused, as ``zip passed``, ``zip refused``.
@@ -256,7 +263,10 @@ def fuzz(inputs: int, seed: int = 1, kinds: tuple[str, ...] = tuple(KINDS)) -> C
     """
     good, chance, counts = goods(), random.Random(seed), Counter[str]()
     shares = [KINDS[kind][1] for kind in kinds]
+    end = time.monotonic() + 60 * minutes
     for k in range(inputs):
+        if time.monotonic() > end:
+            break
         (kind,) = chance.choices(kinds, shares)
         refusal = ""
         try:
@@ -276,10 +286,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=500_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="Stop then.")
     options = parser.parse_args()
     start, early = time.process_time(), memory()
-    counts = fuzz(options.inputs, options.seed)
-    print(f"{options.inputs} inputs, {time.process_time() - start:.0f} s of processor time")
+    counts = fuzz(options.inputs, options.seed, minutes=options.minutes)
+    print(f"{counts.total()} inputs, {time.process_time() - start:.0f} s of processor time")
     print(", ".join(f"{kind} {count}" for kind, count in sorted(counts.items())))
     print(f"memory: {early} kB before, {memory()} kB at the end")
 
