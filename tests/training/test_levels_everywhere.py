@@ -16,6 +16,8 @@ from dominozoo.bots.bundle import Bundle, load_bot, read_bundle
 from dominozoo.bots.levels import UNMEASURED, at_level, choose
 from dominozoo.bots.shipping import SHIPPED
 from dominozoo_training.cli import app
+from dominozoo_training.evaluation.arena import make_setting, play_pair
+from dominozoo_training.evaluation.entrants import EntrantError, load_entrant, scripted
 from dominozoo_training.export import bundle as exporting
 from dominozoo_training.export.games import read_games
 from dominozoo_training.export.packing import ExportError
@@ -23,7 +25,7 @@ from dominozoo_training.export.parity import check_bundle
 from dominozoo_training.export.positions import positions
 from dominozoo_training.export.protocol import Desk, uniforms
 from dominozoo_training.export.readers import readers_of
-from dominozoo_training.export.strength import in_order, remark, unmeasured
+from dominozoo_training.export.strength import SEED, in_order, remark, unmeasured
 from dominozoo_training.policy.checkpoint import Policy
 
 Array = npt.NDArray[Any]
@@ -101,6 +103,19 @@ def test_levels_that_ship_are_measured_and_clearly_apart(path: Path) -> None:
     assert f"it {bundle.manifest['goal']}." in card
     shown = json.loads(CliRunner().invoke(app, ["info", str(path)]).output)
     assert (shown["levels"], shown["goal"]) == (levels, bundle.manifest["goal"])
+
+
+def test_a_level_in_the_arena_wins_what_its_manifest_says() -> None:
+    path, setting = SHIPPED / "block_v0.dombot", make_setting("block", 4000, SEED, "hand", "rule")
+    strength = read_bundle(path).manifest["levels"]["easy"]["strength"]
+    claimed = next(row for row in strength if row["opponent"] == "random")
+    player = load_entrant(f"{path}@easy", setting.rules)
+    result = play_pair(setting, player, scripted("random"))
+    assert result.games == claimed["games"]
+    # The same draws; where both ends show the same number the last bit of two readers may differ.
+    assert abs(result.win_rate - claimed["win_rate"]) < 0.002
+    with pytest.raises(EntrantError, match="its levels are easy, normal, hard, not 'best'"):
+        load_entrant(f"{path}@best", setting.rules)
 
 
 # Exporting.

@@ -3,7 +3,7 @@
 * ``random``, ``easy``, ``normal``, ``hard``, ``mobility``: the scripted bots;
 * ``search(deals=50)``: plays imagined deals out; ``omniscient``: sees all tiles;
 * a folder: a checkpoint, ``checkpoints/block_v0`` or ``runs/x``;
-* a file ``*.dombot``: an exported bot;
+* a file ``*.dombot``: an exported bot; ``x.dombot@easy``: at one of its levels;
 * a file ``*.zip``: a model of Stable-Baselines3;
 * ``stdio:COMMAND``: a program that answers the bot protocol on its standard streams;
 * ``module:callable``: a function ``f(observation, mask) -> actions``, observation int16 (k, size),
@@ -223,14 +223,27 @@ def _load_searcher(spec: str, rules: Rules) -> Entrant:
 
 def _load_bundle(spec: str, rules: Rules) -> Entrant:
     from dominozoo.bots.bundle import load_bot
+    from dominozoo.bots.levels import AtLevel
 
+    path, level = _split_level(spec)
     try:
-        bot = load_bot(spec)
-        mark = checksum([Path(spec)]) if Path(spec).is_file() else ""
+        bot = load_bot(path)
+        mark = checksum([Path(path)]) if Path(path).is_file() else ""
     except (OSError, ValueError) as error:
         raise EntrantError(f"players: {error}") from None
     check_game(spec, bot.rules, rules)
-    return policy_entrant(spec, bot, sample=samples(rules), mark=mark)
+    if level is None:
+        return policy_entrant(spec, bot, sample=samples(rules), mark=mark)
+    levels = bot.bundle.levels
+    if level not in levels:
+        raise EntrantError(f"players: {spec}: its levels are {', '.join(levels)}, not {level!r}")
+    return policy_entrant(spec, AtLevel(bot, levels[level]), sample=True, mark=mark)
+
+
+def _split_level(spec: str) -> tuple[str, str | None]:
+    """A bundle's path, and the level named after it; no level in any other name."""
+    path, _, level = spec.rpartition("@")
+    return (path, level) if path.endswith(BUNDLE) else (spec, None)
 
 
 def _load_shipped(spec: str, rules: Rules) -> Entrant:
@@ -316,7 +329,7 @@ KINDS: Final[list[Kind]] = [
     Kind("stdio:COMMAND", lambda spec: spec.startswith("stdio:"), _load_program),
     Kind("search(deals=50), omniscient", _is_searcher, _load_searcher),
     Kind("shipped", "shipped".__eq__, _load_shipped),
-    Kind(f"a file *{BUNDLE}", lambda spec: spec.endswith(BUNDLE), _load_bundle),
+    Kind(f"a file *{BUNDLE}", lambda spec: _split_level(spec)[0].endswith(BUNDLE), _load_bundle),
     Kind(f"a file *{MODEL} of Stable-Baselines3", lambda s: s.endswith(MODEL), _load_model),
     Kind("a checkpoint folder", _is_folder, _load_checkpoint),
     Kind("module:callable", lambda s: bool(re.fullmatch(r"[\w.]+:\w+", s)), _load_callable),
