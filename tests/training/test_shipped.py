@@ -33,7 +33,7 @@ def test_every_game_and_number_of_players_ships_a_bot() -> None:
 def test_a_shipped_bot_is_its_checkpoints(path: Path) -> None:
     folder = CHECKPOINTS / path.stem
     assert path.read_bytes() == (folder / "bot.dombot").read_bytes()
-    weights = load_bot(path.stem).bundle.members["weights.safetensors"]
+    weights = load_bot(game_of(path.stem)).bundle.members["weights.safetensors"]
     assert weights == (folder / "weights.safetensors").read_bytes()
 
 
@@ -80,9 +80,9 @@ def test_a_checkpoint_is_small_and_its_card_repeats_its_figures(path: Path) -> N
     assert f"`{policy.meta['command']}`" in card
     assert f"{policy.meta['decisions']:,} decisions" in card
     assert "## Weaknesses" in card
-    if path.stem != "block_v0":  # its card was measured anew by other code
-        for entry in policy.meta["strength"]:
-            assert f"| {100 * entry['win_rate']:.2f} % | {100 * entry['low']:.2f}.." in card
+    for entry in policy.meta["strength"]:
+        assert f"| {100 * entry['win_rate']:.2f} % | {100 * entry['low']:.2f}.." in card
+    assert {entry["unit"] for entry in policy.meta["strength"]} == {"hand", "match"}
 
 
 def test_le_truc_ships_a_bot_that_draws_and_beats_hard() -> None:
