@@ -111,7 +111,7 @@ def first_illegal(tables: Any, packed: Any, actions: Any) -> Any:
 def deal_on(t: Any, rules: Any, status: Any) -> None:
     """Deal what follows a hand that ended: a new match, or the next hand."""
     if status & (MATCH_OVER | CUT) != 0:
-        start_match(t, rules, NOBODY)
+        start_match(t, rules, np.int64(NOBODY))  # of the type in `start_tables`: compiled once
     else:
         next_hand(t, rules)
 

@@ -85,7 +85,7 @@ def play_on(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, rewa
     """Make a move and deal what comes next: the next hand, or a new match."""
     status = finish(t, rules, action, max_hands, by_match, reward)
     if status & (MATCH_OVER | CUT) != 0:
-        start_match(t, rules, NOBODY)
+        start_match(t, rules, np.int64(NOBODY))  # of the type in `start_tables`: compiled once
     elif status & HAND_ENDED != 0:
         next_hand(t, rules)
     return status
