@@ -32,8 +32,9 @@ from dominozoo.sharing import (
     go_on,
     new_board,
     post,
+    write_order,
 )
-from dominozoo.tables import Tables
+from dominozoo.tables import FAMILIES, RESULTS, VIEWS, Tables
 
 COUNT = 101  # divisible by no number of threads below
 
@@ -277,6 +278,25 @@ def test_helpers_do_not_see_what_the_caller_does_alone() -> None:
     assert enter(board, 0, 5) == 0
     assert claim(board, 0) == (0, 10)
     assert go_on(board, 0, number, 10) == 0
+
+
+@pytest.mark.parametrize("one_hot", [False, True])
+@pytest.mark.parametrize("game", ["block", "truc"])
+def test_a_helper_does_the_whole_step_if_nobody_else_comes(game: str, one_hot: bool) -> None:
+    tables = Tables(game, COUNT, seed=1, threads=2, one_hot=one_hot)
+    alone = tables.copy()
+    actions = tables.mask.argmax(axis=1).astype(np.int64)
+    arrays = [getattr(tables, name) for name in VIEWS + RESULTS]
+    _, options, _, *mine = tables._shared(tables.records, actions, *arrays)
+    board = new_board(2)
+    board[WORKERS] = 2
+    write_order(board, options, *mine)
+    post(board, STEP, COUNT)
+    FAMILIES[tables.rules.variant.family].share_steps(board, 1, *tables._likes[0])
+    assert board[INSIDE] == 0
+    assert snapshot(tables) != snapshot(alone)
+    alone.step(actions)
+    assert snapshot(tables) == snapshot(alone)
 
 
 def played(pace: Pace, alone: float, shared: float, steps: int) -> list[bool]:
