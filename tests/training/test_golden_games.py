@@ -108,6 +108,7 @@ def next_hand(lines: list[Json]) -> Json:
     [
         (lambda x: at(x, 0, "decisions", 3, "view").update(sizes=[9, 9]), "decision 3: view.sizes"),
         (lambda x: at(x, 0, "decisions", 3, "view").update(extra=1), "decision 3: view.extra"),
+        (lambda x: at(x, 0, "decisions", 3, "view").update(odd=None), "decision 3: view.odd"),
         (lambda x: at(x, 0, "decisions", 3, "view").pop("scores"), "decision 3: view.scores"),
         (lambda x: at(x, 0, "decisions", 4).update(action=57), "action and at"),
         (lambda x: at(x, 0, "decisions", 4).update(at=2), "action and at"),

@@ -51,12 +51,14 @@ def _decision(table: Any, game: Golden, k: int) -> str:
     seat, vectors, view = int(table.tables["turn"][0]), game.decisions, game.decisions.views[k]
     right = table.view(seat)
     if view != right:
-        field = next(f for f in {**right, **(view or {})} if (view or {}).get(f) != right.get(f))
-        return f"view.{field[:40]} is not what seat {seat} sees"
+        shown = view or {}
+        fields = {**right, **shown}
+        off = [f for f in fields if f not in shown or f not in right or shown[f] != right[f]]
+        return f"view.{off[0][:40]} is not what seat {seat} sees"
     observation, mask = table.observe(seat)
-    off = np.flatnonzero(observation != vectors.observation[k])
-    if len(off):
-        return f"observation[{off[0]}] is not what the view shows"
+    wrong = np.flatnonzero(observation != vectors.observation[k])
+    if len(wrong):
+        return f"observation[{wrong[0]}] is not what the view shows"
     if (mask != vectors.mask[k]).any():
         return "the mask is not the legal moves"
     seen, legal = read_view(table.rules, right)
