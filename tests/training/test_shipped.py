@@ -18,6 +18,8 @@ from dominozoo_training.policy.checkpoint import load_policy
 CHECKPOINTS = Path(__file__).resolve().parents[2] / "checkpoints"
 BUNDLES = sorted(SHIPPED.glob("*.dombot"))
 
+pytestmark = pytest.mark.once
+
 
 def test_every_game_and_number_of_players_ships_a_bot() -> None:
     assert set(shipped_games()) == {
