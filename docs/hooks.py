@@ -30,7 +30,8 @@ from mkdocs.structure.pages import Page
 from dominozoo import fields, manual
 from dominozoo.bots import DESCRIPTIONS, TRUC_DESCRIPTIONS
 from dominozoo.bots.bundle import load_bot
-from dominozoo.rules import VARIANTS
+from dominozoo.notation import new_game
+from dominozoo.rules import LINE, VARIANTS, make_rules
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 ROOT_PAGES: Final = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
@@ -156,6 +157,44 @@ def insert_manifest() -> str:
     return f'??? example "manifest.json"\n\n{block}'
 
 
+def insert_rules_seen() -> str:
+    """The observation's last fields, which follow from the rules, game by game."""
+    first = [f.name for f in fields.LINE_LAYOUT.fields].index("players")
+    names = [f.name for f in fields.LINE_LAYOUT.fields][first:]
+    games = [game for game, v in VARIANTS.items() if v.family == LINE]
+    columns = [new_game(make_rules(game)) for game in games]
+    for table in columns:
+        table.reset((1, 0), {})
+    seen = [fields.LINE_LAYOUT.split(table.observe(0)[0]) for table in columns]
+    at = fields.LINE_LAYOUT.offset
+    rows = [(at(n), f"`{n}`", *(int(row[n][0]) for row in seen)) for n in names]
+    return manual.table(("index", "field", *(f"`{game}`" for game in games)), rows)
+
+
+def insert_truc_view() -> str:
+    """A whole view of Le Truc: an exchange was made, a tile led, and a call waits for its answer."""
+    table = new_game(make_rules("truc"))
+    hands = [["6-6", "4-3", "0-0"], ["8-4", "5-5", "2-2"]]
+    table.reset((1, 0), {"deal": {"hands": hands}, "dealer": 1})
+    for word in ("propose", "accept", "play", "double"):
+        moves = table.position()["legal"]
+        table.step(next(move["id"] for move in moves if move["action"] == word))
+    lines = [f' "{key}": {in_lines(value)}' for key, value in table.view(0).items()]
+    block = textwrap.indent("```json\n{\n" + ",\n".join(lines) + "\n}\n```", "    ")
+    return f'??? example "A view of Le Truc"\n\n{block}'
+
+
+def in_lines(value: Any) -> str:
+    """JSON on one line, a list of objects with one a line."""
+    if (
+        not isinstance(value, list)
+        or not all(isinstance(each, dict) for each in value)
+        or not value
+    ):
+        return json.dumps(value)
+    return "[\n  " + ",\n  ".join(json.dumps(each) for each in value) + "\n ]"
+
+
 def insert_commands() -> str:
     """Every command with its arguments, from the command line's own help."""
     from dominozoo_training.cli import app
@@ -212,4 +251,6 @@ INSERTS: Final[dict[str, Callable[..., str]]] = {
     "games": insert_games,
     "manifest": insert_manifest,
     "options": insert_options,
+    "rules_seen": insert_rules_seen,
+    "truc_view": insert_truc_view,
 }
