@@ -42,14 +42,15 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_weights_are_taken_over_by_policy_and_magnet_in_another_game(base: Path) -> None:
     learner = new_learner(small("chiva", 1, f"start={base}", "ppo.magnet=0.1"))
-    before = learner.policy.score[0].weight.clone()
+    before = {k: v.clone() for k, v in learner.policy.named_parameters()}
     begin(learner)
     wanted = load_policy(base).network.state_dict()
     for network in (learner.policy, learner.magnet):
         assert network is not None
         for name, value in network.state_dict().items():
             assert torch.equal(value, wanted[name])
-    assert not torch.equal(learner.policy.score[0].weight, before)
+    name = "score.0.weight"
+    assert not torch.equal(learner.policy.get_parameter(name), before[name])
 
 
 def test_meta_and_card_say_where_it_began_also_after_a_resume(base: Path, tmp_path: Path) -> None:
