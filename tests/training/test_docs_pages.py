@@ -1,14 +1,20 @@
 """What the documentation's build makes from the code."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dominozoo.bots.bundle import read_bundle
+from dominozoo.bots.network import Shape
+from dominozoo.bots.shipping import SHIPPED
+from dominozoo.bots.truc_network import TrucShape
 from dominozoo.fields import LINE_LAYOUT
 from dominozoo.rules import VARIANTS
+from dominozoo.truc.position import KINDS
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 
@@ -106,3 +112,75 @@ def test_a_page_that_fetches_from_elsewhere_is_refused(hooks: Any) -> None:
     for tag in ('<script src="https://example.org/x.js">', '<link rel="x" href=//example.org/x>'):
         with pytest.raises(PluginError, match=r"example\.org"):
             hooks.on_post_page(tag, page=Page, config=None)
+
+
+def test_what_follows_from_the_rules_is_told_for_every_line_game(hooks: Any) -> None:
+    lines = hooks.insert_rules_seen().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert rows[0][2:] == [f"`{game}`" for game in VARIANTS if game != "truc"]
+    assert [row[0] for row in rows[2:]] == [str(k) for k in range(163, 178)]
+    found = {row[1]: dict(zip(rows[0][2:], row[2:], strict=True)) for row in rows[2:]}
+    assert set(found["`tie`"].items()) >= {("`block`", "0"), ("`six_love`", "3")}
+    assert (found["`scoring`"]["`french`"], found["`players`"]["`draw`"]) == ("2", "2")
+
+
+def test_the_view_of_le_truc_is_one_that_hides_a_call(hooks: Any) -> None:
+    text = hooks.insert_truc_view().partition("```json")[2].partition("```")[0]
+    view = json.loads(text)
+    assert view["trick"]["called"] == {"seat": 1, "tile": None}
+    assert [e["kind"] for e in view["events"]] == ["propose", "accept", "redeal", "play", "double"]
+    assert [move["id"] for move in view["legal"]] == [58, 59]
+    assert (view["redeals"], len(view["discards"])) == (1, 3)
+
+
+def columns(text: str, head: str, **sizes: int) -> int:
+    """How many columns a table of the network's page names."""
+    table = text.partition(f"| columns | {head} |\n|---|---|\n")[2].partition("\n\n")[0]
+    cells = [line.split("|")[1].strip() for line in table.splitlines()]
+    assert cells
+    return sum(int(eval(cell, {}, dict(sizes))) for cell in cells)
+
+
+@pytest.mark.parametrize(("ends", "seats"), [(2, 2), (2, 4), (4, 4)])
+def test_the_columns_of_the_line_games_network_are_all_told(ends: int, seats: int) -> None:
+    page = (ROOT / "docs" / "reference" / "bundle.md").read_text("utf-8")
+    text, shape = page.partition("### `line-afterstate/1`")[2], Shape(ends, seats)
+    row = columns(text, "row", E=ends, S=seats)
+    assert row == shape.number_columns
+    assert columns(text, "state", S=seats) == shape.state_columns
+    assert columns(text, "action", S=seats, R=row) == shape.action_columns
+
+
+def test_the_columns_of_le_truc_s_network_are_all_told() -> None:
+    page = (ROOT / "docs" / "reference" / "bundle.md").read_text("utf-8")
+    text, shape = page.partition("### `truc-actions/1`")[2], TrucShape()
+    state = columns(text, "state")
+    assert state == shape.value_columns
+    assert state + columns(text, "action") == shape.score_columns
+
+
+def test_the_golden_games_show_all_but_what_the_page_names() -> None:
+    page = (ROOT / "docs" / "reference" / "bundle.md").read_text("utf-8")
+    assert "| Le Truc: a void round; one worth 16 or 32 |" in page
+    assert "| French: joint winners |" in page
+    for path in sorted(SHIPPED.glob("*.dombot")):
+        bundle = read_bundle(path)
+        rules, text = bundle.rules, bundle.members["games.jsonl"].decode()
+        lines = [line for game in text.splitlines() for line in json.loads(game)["record"][1:]]
+        ends = [line for line in lines if line["kind"] == "hand_end"]
+        kinds = {line["kind"] for line in lines}
+        reasons, effects = ({line[key] for line in ends} for key in ("reason", "effect"))
+        if rules.game == "truc":
+            assert kinds == {*KINDS, "hand", "hand_end", "match_end"}
+            assert reasons == {"tricks", "fold"}
+            assert max(line["points"] for line in ends) == 8
+            assert effects == {None, "match"}
+            continue
+        drawn = {"draw"} if rules.value("draw", False) and rules.players < 4 else set()
+        assert kinds == {"play", "pass", "hand", "hand_end", "match_end", *drawn}, path
+        french, scores_pips = rules.game == "french", rules.value("scoring", "wins") != "wins"
+        assert reasons == {"out", "block"} | (set() if french else {"tie"}), path
+        assert effects == {None, "match"} | (set() if scores_pips else {"reset"}), path
+        assert any(line["key"] for line in ends) == bool(rules.value("key_card", False)), path
+        if french:
+            assert all(len(w["winners"]) == 1 for w in lines if w["kind"] == "match_end")

@@ -110,6 +110,7 @@ def test_the_generator_is_splitmix64() -> None:
         (0xE220A8397B1DCDAF >> 11) / 2**53,
         (0x6E789E6AA1B965F4 >> 11) / 2**53,
     )
+    assert uniforms(1) == (0.5665615751722809, 0.7457817572627011)  # as the protocol's page has it
     assert all(0 <= u < 1 for u in uniforms(None))
 
 
