@@ -30,8 +30,6 @@ The non-dealer stands and leads; only then may anybody call:
     >>> [(move["action"], move["tile"]) for move in env.position()["legal"]]
     [('play', '6-6'), ('play', '4-3'), ('play', '0-0')]
 
-## Classes
-
 Tiles of one sum are worth the same, doubles apart: 15 classes, which `hand_classes` counts in the
 order 12 double, 12, 11, 10 double, 10, 9, 8 double, 8, 7, 6 double, 6, 5, 4 double, 4, 0-0:
 
