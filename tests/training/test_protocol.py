@@ -49,7 +49,9 @@ def views(text: str, seed: int = 1, decisions: int = 40) -> Iterator[Json]:
 
 @pytest.fixture(scope="module")
 def desk() -> Desk:
-    return Desk(load_bots(["block", "truc"]))
+    made = Desk(load_bots(["block", "truc"]))
+    made.warm_up()  # else the first ask may find its time over while kernels are compiled
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -352,6 +354,7 @@ def agrees(shown: Any, got: Any) -> bool:
 @pytest.mark.parametrize(
     ("request_", "answer"), EXAMPLES, ids=[f"{k}-{r['op']}" for k, (r, _) in enumerate(EXAMPLES)]
 )
+@pytest.mark.usefixtures("desk")  # so that all is compiled
 def test_an_example_of_the_page_is_what_comes_back(request_: Json, answer: Json) -> None:
     got = asked(Desk(load_bots(["block"])), **request_)
     assert agrees(answer, got), got

@@ -39,7 +39,7 @@ class Level(NamedTuple):
 
 
 # What bundles that name no levels were always played with, by how their moves are chosen.
-UNNAMED: Final = {
+UNNAMED: Final[dict[str, dict[str, Level]]] = {
     GREEDY: dict(zip(NAMES, map(Level, (0.6, 0.25, 0.0), (0.0, 0.0, 0.0)), strict=True)),
     SAMPLED: dict(zip(NAMES, map(Level, (0.6, 0.25, 0.0), (1.0, 1.0, 1.0)), strict=True)),
 }

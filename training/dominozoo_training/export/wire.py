@@ -93,6 +93,8 @@ class Wire(HttpToolsProtocol):
     ``STALL`` seconds: one timer looks after that for as long as the connection lives.
     """
 
+    parser: Any  # the base class's; None only after the connection is lost
+
     def __init__(self, desk: Desk, doorman: Doorman, pages: bool, **given: Any) -> None:
         super().__init__(**given)
         self.desk = desk

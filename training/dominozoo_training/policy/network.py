@@ -24,11 +24,11 @@ MASKED: Final = -1e9
 class Layers(nn.Sequential):
     """Layers one after the other; ``torch.compile`` passes over a ``forward`` of torch's own."""
 
-    def forward(self, inputs: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:  # the base class names it so
         """Run them."""
         for layer in self:
-            inputs = layer(inputs)
-        return inputs
+            input = layer(input)
+        return input
 
 
 def layers(inputs: int, hidden: tuple[int, ...], outputs: int) -> Layers:
