@@ -330,6 +330,8 @@ def test_what_is_no_path_is_not_opened(path: Any) -> None:
     [
         ("BLOCK", " (did you mean 'block'?)"),
         ("mexican_train", ""),
+        ("block(", " (did you mean 'block'?)"),
+        ("partnership(tie='escalate')", " (did you mean 'partnership'?)"),
         ("block(target=3)", " (did you mean 'block(players=3)'?)"),
         ("blok", " (did you mean 'block'?)"),
     ],

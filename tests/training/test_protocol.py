@@ -286,10 +286,10 @@ def test_a_bad_line_never_ends_the_conversation(desk: Desk) -> None:
     assert answers[2]["id"] == 2
     full = b'{"op": "hello", "pad": "' + b"x" * (LINE_BYTES - 26) + b'"}'
     assert len(full) == LINE_BYTES
-    assert [a["op"] for a in spoken(desk, full + b"\n" + full[:-2] + b'x"}\n')] == [
-        "hello",
-        "error",
-    ]
+    longer = full[:-2] + b'x"}'
+    for end in (b"\n", b"\r\n"):
+        answers = spoken(desk, full + end + longer + end + hello)
+        assert [a["op"] for a in answers] == ["hello", "error", "hello"]
     assert [a["op"] for a in spoken(desk, b'{"op": "quit"}')] == ["bye"]
 
 

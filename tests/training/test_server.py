@@ -16,8 +16,9 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the extra serve is not installed")
 
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from dominozoo.notation import new_game
 from dominozoo.rules import parse as parse_rules
@@ -132,6 +133,32 @@ def test_pages_from_elsewhere_may_ask_only_where_it_is_allowed(desk: Desk, port:
     assert allowed(port) is None
     with serving(desk, cors=["https://example.org"]) as other:
         assert allowed(other) == "https://example.org"
+
+
+def test_a_websocket_of_a_page_from_elsewhere_is_refused_unless_it_is_allowed(
+    desk: Desk, port: int
+) -> None:
+    def status(at: int, origin: str | None) -> int:
+        try:
+            with connect(f"ws://127.0.0.1:{at}/v1/ws", origin=Origin(origin or ""), proxy=None):
+                return 101
+        except InvalidStatus as error:
+            return error.response.status_code
+
+    assert status(port, "https://example.org") == 403
+    assert status(port, f"http://127.0.0.1:{port}") == 101
+    with serving(desk, cors=["https://example.org"]) as other:
+        assert status(other, "https://example.org") == 101
+        assert status(other, "https://example.com") == 403
+
+
+@pytest.mark.parametrize("size", [100_000, 2_000_000])
+def test_a_head_without_end_is_refused(port: int, size: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as line:
+        with contextlib.suppress(OSError):  # the rest isn't read
+            line.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\nlong: " + b"x" * size)
+        assert line.recv(64).startswith(b"HTTP/1.1 431 ")
+    assert call(port, "GET", "/healthz")[0] == 200
 
 
 def test_a_flood_is_told_to_come_back_later(desk: Desk, view: Json) -> None:

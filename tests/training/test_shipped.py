@@ -1,15 +1,18 @@
 """The bots that come with the package: the checkpoints' own, and they play as they say."""
 
+import json
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from dominozoo import load_bot
 from dominozoo.bots.bundle import read_bundle
 from dominozoo.bots.shipping import SHIPPED, game_of, shipped_for, shipped_games, stem_of
 from dominozoo.rules import parse
+from dominozoo_training.cli import app
 from dominozoo_training.evaluation.arena import evaluate
 from dominozoo_training.evaluation.entrants import load_entrant
 from dominozoo_training.export.parity import check_bundle
@@ -105,6 +108,13 @@ def test_a_shipped_bot_is_found_by_its_game(path: Path) -> None:
     assert stem_of(parse(game)) == path.stem
     assert game in shipped_games()
     assert load_bot(game).rules == parse(game)
+
+
+def test_info_and_verify_take_the_name_of_a_bot_that_ships() -> None:
+    shown = CliRunner().invoke(app, ["info", "french"])
+    assert json.loads(shown.output)["id"] == "french"
+    assert CliRunner().invoke(app, ["verify", "french_v0"]).exit_code == 0
+    assert CliRunner().invoke(app, ["info", "nobody"]).exit_code == 2
 
 
 def test_of_other_options_the_most_alike_ships() -> None:

@@ -500,7 +500,7 @@ def export_bot(
 
 @app.command()
 def verify(
-    file: Annotated[Path, typer.Argument(help="A .dombot file.")],
+    file: Annotated[str, typer.Argument(help="A .dombot file, or a game for the bot that ships.")],
 ) -> None:
     """Check a bundle, run its vectors and play its golden games again in every reader at hand.
 
@@ -508,11 +508,12 @@ def verify(
     bundle.
     """
     from dominozoo.bots.bundle import read_bundle
+    from dominozoo.bots.shipping import shipped_path
 
     with refusing(ValueError, OSError):
         from dominozoo_training.export.parity import check_bundle
 
-        bundle = read_bundle(file)
+        bundle = read_bundle(shipped_path(file) or file)
         report = check_bundle(bundle)
     typer.echo(f"{bundle.manifest['id']}: {bundle.rules}, checksums are right")
     for line in report.lines():
@@ -525,13 +526,14 @@ def verify(
 
 @app.command()
 def info(
-    file: Annotated[Path, typer.Argument(help="A .dombot file.")],
+    file: Annotated[str, typer.Argument(help="A .dombot file, or a game for the bot that ships.")],
 ) -> None:
     """Show what a bundle says of itself."""
     from dominozoo.bots.bundle import read_bundle
+    from dominozoo.bots.shipping import shipped_path
 
     with refusing(ValueError, OSError):
-        bundle = read_bundle(file)
+        bundle = read_bundle(shipped_path(file) or file)
     manifest = {**bundle.manifest, "observation": dict(bundle.manifest["observation"])}
     manifest["observation"].pop("fields")
     typer.echo(json.dumps(manifest, indent=1))

@@ -329,9 +329,14 @@ def load_bot(path: str | Path) -> Bot:
             f".dombot file, not {path!r}"
         )
     name = str(path)
-    named = name.isidentifier() or name.endswith(")")
-    if named and not shipped_path(name) and not Path(path).exists():
-        near = difflib.get_close_matches(name.casefold().removesuffix("_v0"), shipped, n=1)
+    named = name == Path(name).name and not Path(name).suffix  # no folder, no ending
+    if not name or (named and not shipped_path(name) and not Path(path).exists()):
+        whole, game = name.casefold().removesuffix("_v0"), name.casefold().partition("(")[0]
+        near = [
+            close
+            for word in (whole, game)
+            for close in difflib.get_close_matches(word, shipped, n=1)
+        ]
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise BundleError(
             f"no bot ships as {name!r}{hint}, and there is no such file: "

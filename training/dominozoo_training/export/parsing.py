@@ -29,7 +29,9 @@ def parse(text: bytes) -> dict[str, Any]:
         raise RequestError("too_long", f"more than {LINE_BYTES} bytes")
     try:
         found = DECODER.decode(text.decode())
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise RequestError("bad_json", f"nested deeper than {DEPTH}") from None
+    except ValueError as error:
         raise RequestError("bad_json", f"no JSON: {str(error)[:200]}") from None
     if not isinstance(found, dict):
         raise RequestError("bad_json", "a request is one JSON object")

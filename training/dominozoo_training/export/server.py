@@ -12,6 +12,7 @@ import contextlib
 import functools
 from collections.abc import Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import uvicorn
 from starlette.applications import Starlette
@@ -29,7 +30,8 @@ from dominozoo_training.export.schema import openapi
 from dominozoo_training.export.wire import Doorman
 
 IDLE: Final = 600.0  # seconds that a WebSocket may be silent
-TRY_LATER: Final = 1013  # WebSocket's code
+TRY_LATER: Final = 1013  # WebSocket's codes
+FOREIGN: Final = 1008
 
 
 class Rooms:
@@ -38,11 +40,13 @@ class Rooms:
     Attributes:
         desk: where requests are answered.
         doorman: who may come in.
+        cors: origins whose pages may ask; "*" = all.
     """
 
-    def __init__(self, desk: Desk, doorman: Doorman) -> None:
+    def __init__(self, desk: Desk, doorman: Doorman, cors: Sequence[str] = ()) -> None:
         self.desk = desk
         self.doorman = doorman
+        self.cors = cors
         self.document = openapi()
 
     async def health(self, request: HttpRequest) -> Response:
@@ -89,6 +93,9 @@ class Rooms:
     async def talk(self, socket: WebSocket) -> None:
         """A WebSocket: each text message is a line."""
         who = socket.client.host if socket.client else ""
+        if not self._may_ask(socket):
+            await socket.close(FOREIGN)
+            return
         try:
             self.doorman.enter(who)
         except RequestError:
@@ -100,6 +107,13 @@ class Rooms:
                 await self._answer_all(socket, who)
         finally:
             self.doorman.leave(who)
+
+    def _may_ask(self, socket: WebSocket) -> bool:
+        """Whether its page, if it is one's, may ask: no browser keeps a WebSocket to its origin."""
+        origin = socket.headers.get("origin")
+        if origin is None or "*" in self.cors or origin in self.cors:
+            return True
+        return urlsplit(origin).netloc == socket.headers.get("host")
 
     async def _answer_all(self, socket: WebSocket, who: str) -> None:
         while True:
@@ -149,7 +163,7 @@ def application(desk: Desk, doorman: Doorman, cors: Sequence[str] = ()) -> Starl
         doorman: who may come in.
         cors: origins whose pages may ask, none by default; "*" = all.
     """
-    rooms = Rooms(desk, doorman)
+    rooms = Rooms(desk, doorman, cors)
     allowed = Middleware(
         CORSMiddleware,
         allow_origins=list(cors),

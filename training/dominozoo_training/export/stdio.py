@@ -15,18 +15,20 @@ from dominozoo_training.export.protocol import Desk, error_answer
 def serve(desk: Desk, source: IO[bytes], sink: IO[bytes]) -> None:
     """Answer line by line until ``quit`` or the end of the input; blank lines are passed over."""
     while True:
-        line = source.readline(LINE_BYTES + 1)
+        line = source.readline(LINE_BYTES + 2)
         if not line:
             return
-        if len(line) > LINE_BYTES and not line.endswith(b"\n"):
-            _skip(source)
+        text = line.rstrip(b"\r\n")
+        if len(text) > LINE_BYTES:
+            if not line.endswith(b"\n"):
+                _skip(source)
             too_long = RequestError("too_long", f"more than {LINE_BYTES} bytes")
             sink.write(error_answer(too_long).model_dump_json().encode() + b"\n")
             sink.flush()
             continue
-        if not line.strip():
+        if not text.strip():
             continue
-        answer = desk.answer(line.rstrip(b"\r\n"))
+        answer = desk.answer(text)
         sink.write(answer.model_dump_json().encode() + b"\n")
         sink.flush()
         if isinstance(answer, Bye):

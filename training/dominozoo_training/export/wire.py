@@ -82,8 +82,8 @@ def status_of(answer: Answer) -> int:
 
 
 def ends_connection(status: int) -> bool:
-    """Whether the rest of a body isn't read: too slow, too long, one too many."""
-    return status in (408, 413, 429)
+    """Whether the rest of a request isn't read: too slow, too long, one too many."""
+    return status in (408, 413, 429, 431)
 
 
 class Wire(HttpToolsProtocol):
@@ -105,6 +105,8 @@ class Wire(HttpToolsProtocol):
         self.text = b""
         self.begun = 0.0
         self.leaving = False
+        self.heading = True  # what comes belongs to a request's head
+        self.head = 0  # bytes of it so far
         self.watch: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -154,7 +156,7 @@ class Wire(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Choose the way."""
-        self.op = None
+        self.op, self.heading = None, False
         if self.transport.is_closing():
             return
         if self.parser.get_method() == b"POST" and not self._needs_the_long_way():
@@ -199,6 +201,7 @@ class Wire(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Answer what went the short way."""
+        self.heading, self.head = True, 0
         if self.op is not None:
             self._send(self.desk.answer(self.text, self.op))
         elif not self.transport.is_closing():
@@ -233,8 +236,12 @@ class Wire(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on, but for what follows a request that ended the connection."""
-        if not self.transport.is_closing():
-            super().data_received(data)
+        if self.transport.is_closing():
+            return
+        self.head += len(data)
+        super().data_received(data)
+        if self.heading and self.head > LINE_BYTES and not self.transport.is_closing():
+            self._refuse(too_long(), 431)
 
     def shutdown(self) -> None:
         """End once the request in progress is answered."""
