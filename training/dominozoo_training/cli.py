@@ -424,7 +424,7 @@ def bench(
         str | None,
         typer.Option(
             help="Cases with commas: kernel, c, step, step_float32, step_threads, raw_env, env, "
-            "vector_env, bot, bytes, import, start; default: all."
+            "vector_env, bot, bot_numpy, stdio, http, bytes, import, start; default: all."
         ),
     ] = None,
     seconds: Annotated[
