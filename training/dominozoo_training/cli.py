@@ -479,7 +479,7 @@ def export_bot(
     force: Annotated[bool, typer.Option(help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a policy as a bundle that other programs can play."""
-    from dominozoo_training.evaluation.entrants import BUNDLE
+    from dominozoo.bots.shipping import BUNDLE
 
     with refusing(ValueError, OSError, ImportError):
         if out.suffix != BUNDLE:

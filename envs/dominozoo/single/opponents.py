@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from dominozoo.bots import BOTS, OUTSIDE
 from dominozoo.bots.bundle import Bot, Bundle, load_bot
-from dominozoo.bots.shipping import shipped_for
+from dominozoo.bots.shipping import BUNDLE, shipped_for
 from dominozoo.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -21,7 +21,6 @@ Observation = dict[str, Array]
 Player = str | Path | Bot | Bundle | Callable[[Observation], Any]
 
 RANDOM_SEAT: Final = "random"
-BUNDLE: Final = ".dombot"
 # The seats counted from the learner's, in a game of pairs.
 PARTNER: Final = 2
 RIVALS: Final = (1, 3)

@@ -29,13 +29,13 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.bots import BOTS, OUTSIDE
+from dominozoo.bots.shipping import BUNDLE, shipped_for
 from dominozoo.rules import TRUC, Rules
 from dominozoo_training import remedy
 
 Array = npt.NDArray[Any]
 Act = Callable[[Array, Array, Array], Array]
 Choose = Callable[[Rules, Array, Array, Array, Array], Array]
-BUNDLE: Final = ".dombot"
 MODEL: Final = ".zip"
 SEARCHERS: Final = ("search", "omniscient")
 SEES_ALL: Final = "(sees all tiles)"
@@ -247,8 +247,6 @@ def _split_level(spec: str) -> tuple[str, str | None]:
 
 
 def _load_shipped(spec: str, rules: Rules) -> Entrant:
-    from dominozoo.bots.shipping import shipped_for
-
     path = shipped_for(rules)
     if path is None:
         raise EntrantError(f"players: no bot ships for {rules}")

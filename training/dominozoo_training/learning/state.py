@@ -23,6 +23,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from dominozoo.bots.shipping import BUNDLE
 from dominozoo.tables import Tables
 from dominozoo_training.learning.config import Config
 from dominozoo_training.learning.distributed import SOLO, Team, command_of
@@ -168,7 +169,12 @@ def begin(learner: Learner) -> None:
     """
     if learner.config.start is None:
         return
-    policy = load_policy(learner.config.start)
+    try:
+        policy = load_policy(learner.config.start)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"start: {error}; name the folder of a policy or a run, no {BUNDLE} file and no player"
+        ) from error
     require_same_network(policy, learner)
     weights = policy.network.state_dict()
     learner.policy.load_state_dict(weights)
