@@ -1,4 +1,7 @@
-"""Copies of table records as plain bytes: NumPy copies records field by field, 30 times slower."""
+"""Table records: their type, and copies as plain bytes.
+
+NumPy copies records field by field, 30 times slower.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
+
+
+def record_type(*fields: tuple[Any, ...]) -> np.dtype[Any]:
+    """The dtype of records with these fields, each at a multiple of its numbers' size."""
+    return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
 
 def copied(records: Array) -> Array:

@@ -29,7 +29,7 @@ struct table {
     int16_t scores[4], stake;
     int8_t poser, opener, seat;
     uint8_t decider, posing, by_rule, left_pose;
-    uint8_t ends;      /* left number, right number << 3 */
+    uint64_t fits;     /* actions that fit the ends */
     uint8_t passes, drawn;
     uint8_t deck[TILES];
     uint32_t pose_tiles;
@@ -37,8 +37,8 @@ struct table {
 
 /* By action id, end * 28 + tile; 64 is what counting zeros of no action gives: it changes nothing. */
 static uint32_t tile_bit[65];
-static uint8_t flip[65];      /* left ^ right of the tile, at its end's place in `ends` */
-static uint64_t fit[64];      /* actions that fit, by `ends` */
+static uint64_t flip[65];     /* actions that fit its end after it but not before, or the reverse */
+static uint64_t fit[64];      /* actions that fit, by left number, right number << 3 */
 static uint32_t kin[TILES];   /* tiles that share a number with this one, itself left out */
 static uint8_t pips[4][128];  /* pip sums of seven tiles each */
 static uint8_t high[TILES], low[TILES];
@@ -50,10 +50,8 @@ static void fill_tables(void)
         for (int lo = 0; lo <= hi; lo++, tile++) {
             high[tile] = hi, low[tile] = lo;
             doubles |= (uint32_t)(hi == lo) << tile;
-            for (int end = 0; end < 2; end++) {
+            for (int end = 0; end < 2; end++)
                 tile_bit[end * TILES + tile] = 1u << tile;
-                flip[end * TILES + tile] = (hi ^ lo) << 3 * end;
-            }
         }
     for (int tile = 0; tile < TILES; tile++) {
         for (int ends = 0; ends < 64; ends++)
@@ -69,6 +67,10 @@ static void fill_tables(void)
         for (int mask = 0; mask < 128; mask++)
             if (mask >> tile % 7 & 1)
                 pips[tile / 7][mask] += high[tile] + low[tile];
+    }
+    for (int action = 0; action < 2 * TILES; action++) {
+        uint64_t end = ((1ull << TILES) - 1) << action / TILES * TILES;
+        flip[action] = (fit[9 * high[action % TILES]] ^ fit[9 * low[action % TILES]]) & end;
     }
 }
 
@@ -202,7 +204,7 @@ static void pose(struct table *t, uint32_t word)
     }
     t->opener = t->seat;
     t->posing = 0;
-    t->ends = high[action] | low[action] << 3;
+    t->fits = fit[high[action] | low[action] << 3];
     t->hands[t->seat] &= ~(1u << action);
     t->laid |= 1u << action;
     t->seat = (t->seat + 1) % PLAYERS;
@@ -213,16 +215,18 @@ static void pose(struct table *t, uint32_t word)
 static int play_hand(struct table *t, uint32_t *word, int64_t *moves, int *key)
 {
     uint32_t x = *word, laid = t->laid;
-    unsigned ends = t->ends, passes = t->passes, seat = t->seat, drawn = t->drawn;
+    uint64_t fits = t->fits;
+    unsigned passes = t->passes, seat = t->seat, drawn = t->drawn;
     int64_t left = *moves;
     int how = 0;
     do {
         uint32_t hand = t->hands[seat];
-        uint64_t legal = ((uint64_t)hand << TILES | hand) & fit[ends];
+        uint64_t legal = ((uint64_t)hand << TILES | hand) & fits;
         x = xorshift(x);
         unsigned action = choose(legal, x), stuck = legal == 0, draws = 0;
         left--;
-        ends ^= flip[action];
+        uint64_t before = fits;
+        fits ^= flip[action];
         hand &= ~tile_bit[action];
         if (DRAW) {
             draws = stuck & (drawn < DECK);
@@ -234,9 +238,9 @@ static int play_hand(struct table *t, uint32_t *word, int64_t *moves, int *key)
         if ((hand == 0) | (passes == PLAYERS)) {
             how = hand == 0 ? OUT : BLOCK;
             if (KEY_CARD && how == OUT) {
-                unsigned before = ends ^ flip[action], tile = action % TILES;
+                unsigned tile = action % TILES;
                 uint64_t both = (1ull << tile) | (1ull << (TILES + tile));
-                *key = !(tile_bit[tile] & doubles) && (fit[before] & both) == both
+                *key = !(tile_bit[tile] & doubles) && (before & both) == both
                     && (kin[tile] & ~laid) == 0;
             }
             break;
@@ -247,7 +251,7 @@ static int play_hand(struct table *t, uint32_t *word, int64_t *moves, int *key)
         seat = DRAW && draws ? seat : next_seat;
     } while (left);
     *word = x, *moves = left;
-    t->ends = ends, t->passes = passes, t->seat = seat, t->drawn = drawn, t->laid = laid;
+    t->fits = fits, t->passes = passes, t->seat = seat, t->drawn = drawn, t->laid = laid;
     return how;
 }
 

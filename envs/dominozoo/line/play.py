@@ -247,7 +247,7 @@ def lay(t: Any, rules: Any, tile: Any, end: Any) -> Any:
         pose(t, rules, tile)
     else:
         if rules.key_card != 0 and left == 0:
-            t.last_key = is_key(t, rules, tile)
+            t.last_key = is_key(rules, bit, fits(t, 0) & fits(t, 1), np.int64(t.laid))
         extend(t, rules, tile, end)
     t.hands[seat] = left
     t.sizes[seat] -= 1
@@ -286,12 +286,19 @@ def extend(t: Any, rules: Any, tile: Any, end: Any) -> None:
 
 
 @njit(cache=True)
-def is_key(t: Any, rules: Any, tile: Any) -> Any:
-    """Six-Love's key card (A18): two different numbers, fits both ends, all their kin laid."""
-    bit = np.int64(1) << tile
-    if HIGH[tile] == LOW[tile] or fits(t, 0) & fits(t, 1) & bit == 0:
+def is_key(rules: Any, bit: Any, fits_both: Any, laid: Any) -> Any:
+    """Six-Love's key card (A18): two different numbers, fits both ends, all their kin laid.
+
+    Args:
+        rules: the packed rules.
+        bit: the tile as a mask.
+        fits_both: the tiles that fit both ends.
+        laid: the tiles on the table.
+    """
+    if bit & fits_both & ~DOUBLES == 0:
         return False
+    tile = lowest(bit)
     kin = (WITH_NUMBER[HIGH[tile]] | WITH_NUMBER[LOW[tile]]) & ~bit
     if rules.no_blank:
         kin &= ~np.int64(1)
-    return kin & ~np.int64(t.laid) == 0
+    return kin & ~laid == 0

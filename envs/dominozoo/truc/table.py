@@ -13,6 +13,7 @@ import numpy as np
 
 from dominozoo.compiler import njit
 from dominozoo.line.table import sfc32, shuffle
+from dominozoo.records import record_type
 from dominozoo.tiles import TILE_COUNT
 
 HAND_SIZE: Final = 3
@@ -36,49 +37,44 @@ VOID: Final = 3
 EFFECTS: Final = (None, "match")
 MATCH: Final = 1
 
-TABLE: Final = np.dtype(
-    (
-        np.record,
-        [
-            # The deal depends on these alone: (seed, table, number of earlier deals).
-            ("seed", np.uint32, 2),
-            ("table", np.uint32),
-            ("deals", np.uint32),
-            # The match.
-            ("hand_number", np.uint32),  # from 1
-            ("scores", np.int16, 2),
-            ("dealer", np.int8),
-            # The hand.
-            ("phase", np.uint8),
-            ("turn", np.int8),  # seat to move, NOBODY when over
-            ("leader", np.int8),  # of the trick being played
-            ("multiplier", np.uint8),
-            ("stock", np.uint8),  # tiles left to deal, the last ones of the deck
-            ("redeals", np.uint8),  # accepted proposals
-            ("proposed", np.uint8),  # there was a proposal in this hand
-            ("rejected", np.uint8),  # and the last one was rejected
-            ("hands", np.uint32, 2),  # bit = slot; a tile face down has left its hand
-            ("held", np.uint32, 2),  # the three tiles of each since the last deal
-            ("discards", np.uint32, 2),
-            ("deck", np.uint8, 28),  # the deal: three to the non-dealer, the dealer, and so on
-            ("plays", np.uint8),  # tiles laid, one face down included
-            ("face_down", np.uint8),  # the last of them lies face down
-            ("folded", np.uint8),  # its call was refused: nobody sees it
-            ("played", np.uint8, 6),  # slots in the order of play
-            ("played_by", np.int8, 6),
-            ("called", np.uint8, 6),  # laid face down with a call
-            ("tricks", np.uint8),  # tricks settled
-            ("won", np.int8, 3),  # a winner's seat for each, NOBODY = tied
-            # The last finished hand.
-            ("last_reason", np.uint8),  # 0 = there is none yet
-            ("last_effect", np.uint8),
-            ("last_winner", np.int8),  # side, which is a seat here
-            ("last_seat", np.int8),
-            ("winners", np.uint8),  # bit = side that won the last finished match
-            ("last_points", np.int16, 2),
-            ("last_scores", np.int16, 2),  # before any new match
-        ],
-    )
+TABLE: Final = record_type(
+    # The deal depends on these alone: (seed, table, number of earlier deals).
+    ("seed", np.uint32, 2),
+    ("table", np.uint32),
+    ("deals", np.uint32),
+    # The match.
+    ("hand_number", np.uint32),  # from 1
+    ("scores", np.int16, 2),
+    ("dealer", np.int8),
+    # The hand.
+    ("phase", np.uint8),
+    ("turn", np.int8),  # seat to move, NOBODY when over
+    ("leader", np.int8),  # of the trick being played
+    ("multiplier", np.uint8),
+    ("stock", np.uint8),  # tiles left to deal, the last ones of the deck
+    ("redeals", np.uint8),  # accepted proposals
+    ("proposed", np.uint8),  # there was a proposal in this hand
+    ("rejected", np.uint8),  # and the last one was rejected
+    ("hands", np.uint32, 2),  # bit = slot; a tile face down has left its hand
+    ("held", np.uint32, 2),  # the three tiles of each since the last deal
+    ("discards", np.uint32, 2),
+    ("deck", np.uint8, 28),  # the deal: three to the non-dealer, the dealer, and so on
+    ("plays", np.uint8),  # tiles laid, one face down included
+    ("face_down", np.uint8),  # the last of them lies face down
+    ("folded", np.uint8),  # its call was refused: nobody sees it
+    ("played", np.uint8, 6),  # slots in the order of play
+    ("played_by", np.int8, 6),
+    ("called", np.uint8, 6),  # laid face down with a call
+    ("tricks", np.uint8),  # tricks settled
+    ("won", np.int8, 3),  # a winner's seat for each, NOBODY = tied
+    # The last finished hand.
+    ("last_reason", np.uint8),  # 0 = there is none yet
+    ("last_effect", np.uint8),
+    ("last_winner", np.int8),  # side, which is a seat here
+    ("last_seat", np.int8),
+    ("winners", np.uint8),  # bit = side that won the last finished match
+    ("last_points", np.int16, 2),
+    ("last_scores", np.int16, 2),  # before any new match
 )
 
 
