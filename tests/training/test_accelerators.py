@@ -13,7 +13,7 @@ from dominozoo_training.learning import ppo, state
 from dominozoo_training.learning.config import Config, Ppo, load_config
 from dominozoo_training.learning.state import Learner, new_learner
 from dominozoo_training.learning.trainer import all_finite, learn_once
-from dominozoo_training.policy.checkpoint import CheckpointError
+from dominozoo_training.policy.folders import CheckpointError
 from dominozoo_training.policy.network import Layers, layers
 
 CXX = shutil.which("g++") or shutil.which("clang++")

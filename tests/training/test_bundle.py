@@ -23,7 +23,8 @@ from dominozoo_training.export.describe import slug
 from dominozoo_training.export.packing import ExportError, entry, pack, write_whole
 from dominozoo_training.export.parity import check_bundle
 from dominozoo_training.export.vectors import choose, play
-from dominozoo_training.policy.checkpoint import Policy, describe_policy, policy_files, write_folder
+from dominozoo_training.policy.checkpoint import Policy, describe_policy, policy_files
+from dominozoo_training.policy.folders import write_folder
 
 ENDS = LINE_LAYOUT.offset("ends")
 RULES = {"players": 2, "target": 100}

@@ -10,15 +10,12 @@ import torch
 
 from dominozoo.rules import parse
 from dominozoo.tables import Tables
-from dominozoo_training.policy.checkpoint import (
+from dominozoo_training.policy.checkpoint import Policy, describe_policy, load_policy, policy_files
+from dominozoo_training.policy.folders import (
     META,
     WEIGHTS,
     CheckpointError,
-    Policy,
     checkpoints_of,
-    describe_policy,
-    load_policy,
-    policy_files,
     policy_folder,
     require_writable,
     write_folder,

@@ -11,6 +11,9 @@ import dominozoo
 from dominozoo_training.cli import app
 
 CHECKPOINT = Path(__file__).resolve().parents[2] / "checkpoints" / "block_v0"
+WITHOUT_TORCH = (
+    "import sys; sys.modules['torch'] = None\nfrom dominozoo_training.cli import main; main()"
+)
 
 
 def test_the_version_is_told() -> None:
@@ -31,16 +34,33 @@ def test_the_version_is_told() -> None:
 def test_without_torch_a_command_says_what_to_install(
     tmp_path: Path, words: list[str], extras: str
 ) -> None:
-    code = (
-        "import sys; sys.modules['torch'] = None\nfrom dominozoo_training.cli import main; main()"
-    )
-    command = [sys.executable, "-c", code, *words]
+    command = [sys.executable, "-c", WITHOUT_TORCH, *words]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     [line] = result.stderr.splitlines()
     assert "torch" in line
     assert f"pip install -e '.[{extras}]' -c constraints.txt" in line
     assert f"pip install 'dominozoo[{extras}]'" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["block", "--from", "hard"], "start: hard is no folder of a policy or a run; name the"),
+        (["block", "start=x.dombot"], "start: x.dombot is no folder of a policy or a run"),
+        (["block", "sede=1"], "unknown key 'sede'"),
+        (["blok"], "did you mean 'block'?"),
+    ],
+    ids=["from", "start", "key", "game"],
+)
+def test_what_is_wrong_in_the_words_of_train_is_told_before_torch_is_loaded(
+    tmp_path: Path, words: list[str], message: str
+) -> None:
+    command = [sys.executable, "-c", WITHOUT_TORCH, "train", *words]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    [line] = result.stderr.splitlines()
+    assert message in line
 
 
 @pytest.mark.parametrize("name", ["x.zip", "x", "x.dombot.bak"])

@@ -16,12 +16,8 @@ from dominozoo_training.learning.config import load_config
 from dominozoo_training.learning.start import plan
 from dominozoo_training.learning.state import TABLES, TRAINING, new_learner, of_rank
 from dominozoo_training.learning.trainer import train
-from dominozoo_training.policy.checkpoint import (
-    WEIGHTS,
-    CheckpointError,
-    checkpoints_of,
-    load_policy,
-)
+from dominozoo_training.policy.checkpoint import load_policy
+from dominozoo_training.policy.folders import WEIGHTS, CheckpointError, checkpoints_of
 
 SMALL = ["rollout.tables=64", "ppo.minibatch=64", "rollout.steps=4"]
 TINY = [

@@ -11,7 +11,8 @@ from dominozoo_training.learning.display import Display
 from dominozoo_training.learning.start import plan
 from dominozoo_training.learning.state import begin, new_learner
 from dominozoo_training.learning.trainer import train
-from dominozoo_training.policy.checkpoint import CheckpointError, checkpoints_of, load_policy
+from dominozoo_training.policy.checkpoint import load_policy
+from dominozoo_training.policy.folders import CheckpointError, checkpoints_of
 
 BATCH = 128 * 4
 TINY = [

@@ -18,13 +18,8 @@ from dominozoo_training.learning.display import Display, keep_until
 from dominozoo_training.learning.start import plan
 from dominozoo_training.learning.state import GENERATOR, TABLES, TRAINING, snapshot
 from dominozoo_training.learning.trainer import TrainingError, best_so_far, train
-from dominozoo_training.policy.checkpoint import (
-    META,
-    WEIGHTS,
-    CheckpointError,
-    checkpoints_of,
-    load_policy,
-)
+from dominozoo_training.policy.checkpoint import load_policy
+from dominozoo_training.policy.folders import META, WEIGHTS, CheckpointError, checkpoints_of
 
 TINY = [
     "rollout.tables=128",

@@ -303,23 +303,24 @@ def train(
     with needing("train"):
         from dominozoo_training.learning.config import ConfigError
         from dominozoo_training.learning.start import RUNS, is_setting, plan, run_folder
-        from dominozoo_training.learning.trainer import Stop, TrainingError
-        from dominozoo_training.learning.trainer import train as run_training
-        from dominozoo_training.policy.checkpoint import CheckpointError
+        from dominozoo_training.policy.folders import CheckpointError
 
     words = list(settings or [])
     if game is not None and is_setting(game):
         words.insert(0, game)
         game = None
     options = {"start": start, "device": device, "budget.minutes": minutes, "seed": seed}
-    with refusing(ConfigError, CheckpointError, TrainingError, OSError):
+    with refusing(ConfigError, CheckpointError, OSError), needing("train"):
         if name is not None and out is not None:
             raise ConfigError("give --name or --out, not both")
         folder = out if name is None else RUNS / run_folder(name)
         told, run = plan(game, words, config=config, out=folder, resume=resume, options=options)
-        command = shlex.join(["dominozoo", *sys.argv[1:]])
+        # These take long to load: what is wrong in the words above is told before.
+        from dominozoo_training.learning.trainer import Stop, TrainingError
+        from dominozoo_training.learning.trainer import train as run_training
+    command, stop = shlex.join(["dominozoo", *sys.argv[1:]]), Stop()
+    with refusing(ConfigError, CheckpointError, TrainingError, OSError):
         say_if_compiling()
-        stop = Stop()
         run_training(told, run, resume=resume is not None, force=force, command=command, stop=stop)
     if stop.by == "SIGINT":
         raise typer.Exit(CTRL_C)

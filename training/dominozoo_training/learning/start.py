@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from dominozoo.bots.shipping import BUNDLE
 from dominozoo.rules import RulesError, parse
 from dominozoo_training.learning.config import (
     Config,
@@ -15,7 +16,7 @@ from dominozoo_training.learning.config import (
     merge,
     read_override,
 )
-from dominozoo_training.learning.state import resumable_config
+from dominozoo_training.policy.folders import CheckpointError, policy_folder
 
 CONFIGS: Final = Path("configs")
 RUNS: Final = Path("runs")
@@ -65,10 +66,12 @@ def plan(
 
     Raises:
         ConfigError: as ``load_config``, or for options that exclude each other.
-        CheckpointError: if ``resume`` is no run with a checkpoint.
+        CheckpointError: if ``resume`` is no run with a checkpoint, or ``start`` no policy.
     """
     words = [*settings, *(f"{k}={v}" for k, v in (options or {}).items() if v is not None)]
     if resume is not None:
+        from dominozoo_training.learning.state import resumable_config  # needs torch
+
         if out is not None or config is not None:
             raise ConfigError("--resume goes on in its own folder: leave out --out and --config")
         data = resumable_config(resume)
@@ -78,7 +81,19 @@ def plan(
             merge(data, read_override(word))
         return check(data), resume
     found = load_config(game, config_files(game, config), words)
+    if found.start is not None:
+        start_folder(found.start)
     return found, out if out is not None else RUNS / run_name(found)
+
+
+def start_folder(start: str) -> Path:
+    """The folder of the policy that a run starts from; CheckpointError if the name means none."""
+    try:
+        return policy_folder(start)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"start: {error}; name the folder of a policy or a run, no {BUNDLE} file and no player"
+        ) from error
 
 
 def run_folder(name: str) -> Path:

@@ -23,25 +23,27 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from dominozoo.bots.shipping import BUNDLE
 from dominozoo.tables import Tables
 from dominozoo_training.learning.config import Config
 from dominozoo_training.learning.distributed import SOLO, Team, command_of
 from dominozoo_training.learning.rollout import Player
+from dominozoo_training.learning.start import start_folder
 from dominozoo_training.policy.checkpoint import (
-    CHECKPOINTS,
-    CheckpointError,
     Policy,
     as_json,
     check_fit,
-    checkpoints_of,
     describe_policy,
     load_policy,
     load_weights,
     policy_files,
+    versions,
+)
+from dominozoo_training.policy.folders import (
+    CHECKPOINTS,
+    CheckpointError,
+    checkpoints_of,
     read_file,
     read_meta,
-    versions,
     write_folder,
 )
 from dominozoo_training.policy.network import Critic, Layers, PolicyNetwork
@@ -169,12 +171,11 @@ def begin(learner: Learner) -> None:
     """
     if learner.config.start is None:
         return
+    folder = start_folder(learner.config.start)
     try:
-        policy = load_policy(learner.config.start)
+        policy = load_policy(folder)
     except CheckpointError as error:
-        raise CheckpointError(
-            f"start: {error}; name the folder of a policy or a run, no {BUNDLE} file and no player"
-        ) from error
+        raise CheckpointError(f"start: {error}") from error
     require_same_network(policy, learner)
     weights = policy.network.state_dict()
     learner.policy.load_state_dict(weights)

@@ -38,13 +38,13 @@ from dominozoo_training.learning.state import (
     save,
     snapshot,
 )
-from dominozoo_training.policy.checkpoint import (
+from dominozoo_training.policy.checkpoint import policy_files
+from dominozoo_training.policy.folders import (
     BEST,
     CHECKPOINTS,
     PUBLISHED,
     CheckpointError,
     cannot_write,
-    policy_files,
     read_meta,
     require_writable,
     write_file,
