@@ -14,7 +14,7 @@ CONFIGS = Path(__file__).resolve().parents[2] / "configs"
     ("override", "message"),
     [
         ("sede=1", "unknown key 'sede' (did you mean 'seed'?)"),
-        ("ppo.learing_rate=0.1", "unknown key 'ppo.learing_rate' (did you mean 'learning_rate'?)"),
+        ("ppo.learing_rate=0.1", "'ppo.learing_rate' (did you mean 'ppo.learning_rate'?)"),
         ("learning_rate=0.1", "did you mean 'ppo.learning_rate'?"),
         ("seed=x", "seed takes a valid integer, not 'x'"),
         ("seed=true", "seed takes a valid integer, not True"),

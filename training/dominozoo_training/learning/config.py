@@ -293,7 +293,8 @@ def explain(error: ErrorDetails) -> str:
     place = [str(part) for part in error["loc"] if isinstance(part, str)]
     if error["type"] == "extra_forbidden":
         known = known_keys(place[:-1])
-        close = difflib.get_close_matches(place[-1], known, n=1) or nearest_elsewhere(place[-1])
+        near = difflib.get_close_matches(place[-1], known, n=1)
+        close = [".".join([*place[:-1], key]) for key in near] or nearest_elsewhere(place[-1])
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         return f"unknown key {'.'.join(place)!r}{hint}; known here: {', '.join(known)}"
     if error["type"] == "value_error":
