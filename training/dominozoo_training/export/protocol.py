@@ -317,11 +317,25 @@ def rules_of_view(view: dict[str, Any]) -> Rules:
     game, options = view.get("game"), view.get("rules")
     if not isinstance(game, str) or not isinstance(options, dict):
         name = "rules" if isinstance(game, str) else "game"
-        raise RequestError("bad_view", f"view.{name}: is missing or of the wrong type", name)
+        raise bad_view(name, "is missing or of the wrong type")
     try:
         return _rules(game, tuple((name, type(v), v) for name, v in options.items()))
     except (RulesError, TypeError) as error:
-        raise RequestError("bad_view", f"view.rules: {error}", "rules") from None
+        raise bad_view("rules" if is_game(game) else "game", str(error)) from None
+
+
+def bad_view(field: str, why: str) -> RequestError:
+    """The error of a view that can't be, by its field: ``hand``, ``events[3].tile``."""
+    return RequestError("bad_view", f"view.{field}: {why}", f"view.{field}")
+
+
+def is_game(name: str) -> bool:
+    """Whether a game is called so."""
+    try:
+        make_rules(name)
+    except RulesError:
+        return False
+    return True
 
 
 @functools.lru_cache(256)
@@ -339,8 +353,8 @@ def read(rules: Rules, view: dict[str, Any]) -> tuple[Array, Array]:
     try:
         return read_view(rules, view)
     except ValueError as error:
-        field = str(error).partition(":")[0]
-        raise RequestError("bad_view", f"view.{error}", f"view.{field}") from None
+        field, _, why = str(error).partition(": ")
+        raise bad_view(field, why) from None
 
 
 def told_levels(bundle: Any) -> dict[str, Any]:
