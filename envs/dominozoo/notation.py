@@ -31,6 +31,7 @@ from dominozoo.truc.game import TrucGame
 
 Json = dict[str, Any]
 
+NULL_SAYS: Final = ("poser",)  # of a view: None = the hand opens by rule
 SETUP_KEYS: Final = ("deal", "opener", "dealer", "scores", "stake", "decider", "position")
 
 
@@ -163,16 +164,32 @@ def read_view(
 
     Args:
         rules: the game, those of the view.
-        view: as ``view(agent)`` gives it; what follows from the events may be missing.
+        view: as ``view(agent)`` gives it; what follows from the events may be missing, or None.
 
     Raises:
         ValueError: if the view can't be; the text begins with the field.
     """
     read = truc_seen.read_view if rules.variant.family == TRUC else line_seen.read_view
     try:
-        return read(rules, view)
+        return read(rules, _without_nulls(view))
     except (TypeError, OverflowError, LookupError, AttributeError) as error:
         raise ValueError(f"view: a field has the wrong type or length: {error}") from error
+
+
+def _without_nulls(view: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A view without the fields that are None, where that says no more than leaving them out."""
+    if None in view.values():
+        view = {key: v for key, v in view.items() if v is not None or key in NULL_SAYS}
+    events = view.get("events", ())
+    if any(event.get("ends_after", 0) is None for event in events if isinstance(event, dict)):
+        return {**view, "events": [_without_ends(event) for event in events]}
+    return view
+
+
+def _without_ends(event: Any) -> Any:
+    if isinstance(event, dict) and event.get("ends_after") is None:
+        return {key: value for key, value in event.items() if key != "ends_after"}
+    return event
 
 
 def _family_of(view: Mapping[str, Any]) -> Any:

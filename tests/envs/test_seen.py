@@ -141,11 +141,19 @@ def test_a_drawn_tile_is_shown_to_its_seat_alone() -> None:
 def test_what_follows_from_the_events_may_be_left_out() -> None:
     view = view_of("block", midway)
     observation, mask = read_view(parse("block"), view)
-    for name in ("legal", "board", "ends", "locked", "passes", "opener", "last_hand", "over"):
+    follow = ("legal", "board", "ends", "locked", "passes", "opener", "last_hand", "over")
+    for event in view["events"]:
+        event["ends_after"] = None
+    nulls = {**view, **dict.fromkeys(follow)}
+    for name in follow:
         del view[name]
-    less = read_view(parse("block"), {**view, "unknown": 1})
-    np.testing.assert_array_equal(less[0], observation)
-    np.testing.assert_array_equal(less[1], mask)
+    for less in (
+        read_view(parse("block"), {**view, "unknown": 1}),
+        read_view(parse("block"), nulls),
+    ):
+        np.testing.assert_array_equal(less[0], observation)
+        np.testing.assert_array_equal(less[1], mask)
+    assert nulls["board"] is None, "the view given is left as it was"
 
 
 @pytest.mark.parametrize(

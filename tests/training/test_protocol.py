@@ -208,6 +208,33 @@ def test_what_is_unknown_is_ignored(desk: Desk, view: Json) -> None:
     assert answer["op"] == "act"
 
 
+def test_null_in_an_optional_field_is_as_if_left_out(desk: Desk, view: Json) -> None:
+    for name, model in REQUESTS.items():
+        needed = {"op": name, "view": view, "game": "block"}
+        request = {key: needed[key] for key, f in model.model_fields.items() if f.is_required()}
+        nulls = dict.fromkeys(model.model_fields, None)
+        assert asked(desk, **{**nulls, **request}) == asked(desk, **request)
+        for field, schema in model.model_json_schema()["properties"].items():
+            assert field in request or {"type": "null"} in schema["anyOf"], (name, field)
+    assert asked(desk, op="can", game="block", rules={"target": None})["exact"]
+    assert code_of(desk, op="ask", view=None) == ("bad_request", "view")
+
+
+def test_null_in_an_optional_field_of_a_view_is_as_if_left_out(desk: Desk) -> None:
+    follow = ("legal", "board", "ends", "locked", "passes", "opener", "last_hand", "over")
+    for text in ("block", "truc"):
+        for view in list(views(text))[::5]:
+            whole = asked(desk, op="legal", view=view)
+            events = [{**event, "ends_after": None} for event in view["events"]]
+            nulls = {**dict.fromkeys(follow, None), "events": events, "rules": {"target": None}}
+            assert whole["op"] == "legal"
+            assert asked(desk, op="legal", view={**view, **nulls}) == whole
+            assert asked(desk, op="legal", view={**view, "rules": {}}) == whole
+            for field in ("seat", "turn", "hand", "scores"):
+                refused = code_of(desk, op="legal", view={**view, field: None})
+                assert refused == ("bad_view", f"view.{field}")
+
+
 class Slow:
     """A bot that thinks for a second."""
 
@@ -320,7 +347,8 @@ def test_the_command_answers_lines_and_ends_quietly() -> None:
 def test_every_message_has_its_schema(tmp_path: Path) -> None:
     found = schemas()
     assert len(found) == len(REQUESTS) + len(ANSWERS)
-    assert found["request.ask"]["properties"]["time_ms"]["maximum"] == 10_000
+    number, null = found["request.ask"]["properties"]["time_ms"]["anyOf"]
+    assert (number["maximum"], null) == (10_000, {"type": "null"})
     assert found["answer.error"]["properties"]["code"]["enum"] == list(CODES)
     written = write_schemas(tmp_path / "schemas")
     assert {path.stem for path in written} == {*found, "openapi"}

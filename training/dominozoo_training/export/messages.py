@@ -34,6 +34,8 @@ CODES: Final = {
 }
 """Codes of errors, and the status that they have over HTTP."""
 
+ABOUT: Final = ("title", "description", "default")  # what JSON Schema says beside a field's type
+
 Id = Annotated[str, Field(max_length=NAME)] | Annotated[int, Field(ge=-SEEDS, le=SEEDS)]
 Name = Annotated[str, Field(max_length=NAME)]
 # Checked by the game itself, whose messages name the field and what it should be.
@@ -60,6 +62,15 @@ View = Annotated[
 ]
 
 
+def _nullable(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema of a request say that an optional field may be null."""
+    required = schema.get("required", ())
+    for name, field in schema["properties"].items():
+        if name not in required and {"type": "null"} not in field.get("anyOf", ()):
+            about = {key: field.pop(key) for key in ABOUT if key in field}
+            schema["properties"][name] = {"anyOf": [field, {"type": "null"}], **about}
+
+
 class Message(BaseModel):
     """Strict types; what is unknown is ignored."""
 
@@ -67,7 +78,9 @@ class Message(BaseModel):
 
 
 class Request(Message):
-    """What every request may carry."""
+    """What every request may carry; a field that is null is taken as left out."""
+
+    model_config = ConfigDict(json_schema_extra=_nullable)
 
     id: Id | None = Field(None, description="Comes back in the answer.")
 

@@ -84,11 +84,16 @@ def read_request(found: dict[str, Any]) -> Request:
     if model is None:
         raise RequestError("unknown_op", f"op must be one of {', '.join(REQUESTS)}", "op")
     try:
-        return model.model_validate(found)
+        return model.model_validate(without_nulls(found))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"][:1])
         raise RequestError("bad_request", f"{field}: {first['msg']}", field) from None
+
+
+def without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    """An object without the fields that are null: that is the same as leaving them out."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def id_of(found: dict[str, Any]) -> str | int | None:

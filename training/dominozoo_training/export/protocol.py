@@ -50,7 +50,7 @@ from dominozoo_training.export.messages import (
     Request,
     RequestError,
 )
-from dominozoo_training.export.parsing import id_of, parse, read_request
+from dominozoo_training.export.parsing import id_of, parse, read_request, without_nulls
 
 Array = npt.NDArray[Any]
 
@@ -211,7 +211,7 @@ class Desk:
     def _can(self, request: CanRequest) -> Can:
         candidates = list(self.bots.values()) if request.bot is None else [self._named(request.bot)]
         try:
-            rules = make_rules(request.game, **request.rules)
+            rules = make_rules(request.game, **without_nulls(request.rules))
         except (RulesError, TypeError) as error:
             return Can(yes=False, exact=False, bots=[], reason=str(error)[:500])
         able = [bot for bot in candidates if plays(bot, rules)]
@@ -319,7 +319,9 @@ def rules_of_view(view: dict[str, Any]) -> Rules:
         name = "rules" if isinstance(game, str) else "game"
         raise bad_view(name, "is missing or of the wrong type")
     try:
-        return _rules(game, tuple((name, type(v), v) for name, v in options.items()))
+        return _rules(
+            game, tuple((name, type(v), v) for name, v in options.items() if v is not None)
+        )
     except (RulesError, TypeError) as error:
         raise bad_view("rules" if is_game(game) else "game", str(error)) from None
 
@@ -348,10 +350,11 @@ def read(rules: Rules, view: dict[str, Any]) -> tuple[Array, Array]:
     """Observation and mask of a view; RequestError naming the field that is wrong."""
     if view.get("phase") == "over" or view.get("over") is True:
         raise RequestError("over", "the game is over", "view.phase")
-    if "turn" in view and "seat" in view and view["turn"] != view["seat"]:
+    turn, seat = view.get("turn"), view.get("seat")
+    if turn is not None and seat is not None and turn != seat:
         raise RequestError("not_your_turn", "view.turn: another seat is to move", "view.turn")
     try:
-        return read_view(rules, view)
+        return read_view(rules, {**view, "rules": rules.options})
     except ValueError as error:
         field, _, why = str(error).partition(": ")
         raise bad_view(field, why) from None
