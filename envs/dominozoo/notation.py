@@ -180,7 +180,9 @@ def _without_nulls(view: Mapping[str, Any]) -> Mapping[str, Any]:
     """A view without the fields that are None, where that says no more than leaving them out."""
     if None in view.values():
         view = {key: v for key, v in view.items() if v is not None or key in NULL_SAYS}
-    events = view.get("events", ())
+    events = view.get("events")
+    if not isinstance(events, list):
+        return view
     if any(event.get("ends_after", 0) is None for event in events if isinstance(event, dict)):
         return {**view, "events": [_without_ends(event) for event in events]}
     return view

@@ -192,6 +192,7 @@ def test_a_view_that_cannot_be_is_refused_by_its_field(desk: Desk, view: Json) -
         ({"phase": "over"}, "over", "view.phase"),
         ({"turn": 1 - view["seat"]}, "not_your_turn", "view.turn"),
         ({"game": "french_v0", "rules": {}}, "wrong_game", "view"),
+        ({"events": 3}, "bad_view", "view.events"),
         ({"game": "chess"}, "bad_view", "view.game"),
         ({"game": 3}, "bad_view", "view.game"),
         ({"rules": None}, "bad_view", "view.rules"),
