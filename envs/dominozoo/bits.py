@@ -7,6 +7,7 @@ has. With ``NUMBA_DISABLE_JIT=1`` plain Python stands in.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any, Final
@@ -205,6 +206,25 @@ def _load_word(typing_context: Any, source: Any) -> Any:
     return types.int64(source), generate
 
 
+def _seven_tiles(typing_context: Any, deck: Any, at: Any) -> Any:
+    """The mask of seven tiles from a place of the deck on, byte by byte.
+
+    To load them as a vector takes longer: the shuffle has only just written them, and such a load
+    waits until the last of its bytes has left the processor's store buffer.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = _arrays.make_array(deck)(context, builder, args[0]).data
+        word = _ir.IntType(64)
+        bits_of = []
+        for k in range(7):
+            tile = builder.load(builder.gep(data, [builder.add(args[1], word(k))]))
+            bits_of.append(builder.shl(word(1), builder.zext(tile, word)))
+        return functools.reduce(builder.or_, bits_of)
+
+    return types.int64(deck, types.int64), generate
+
+
 def _plain_row_of(matrix: Any, index: Any) -> Any:
     return matrix[index]
 
@@ -258,6 +278,10 @@ def _plain_copy_seats(row: Any, at: Any, source: Any, start: Any, me: Any, playe
         row[at + k] = (seat - 1 - me) % players + 1 if seat else 0
 
 
+def _plain_seven_tiles(deck: Any, at: Any) -> Any:
+    return sum(1 << int(tile) for tile in deck[at : at + 7])
+
+
 def _plain_load_word(source: Any) -> Any:
     return sum(int(source[k]) << 8 * k for k in range(4))
 
@@ -282,6 +306,7 @@ write_bytes: Final = _or_plain(_write_bytes, _plain_write_bytes)
 copy_bytes: Final = _or_plain(_copy_bytes, _plain_copy_bytes)
 copy_seats: Final = _or_plain(_copy_seats, _plain_copy_seats)
 load_word: Final = _or_plain(_load_word, _plain_load_word)
+seven_tiles: Final = _or_plain(_seven_tiles, _plain_seven_tiles)
 
 
 def nth_by_deposit(mask: Any, n: Any) -> Any:
@@ -310,7 +335,7 @@ def has_deposit() -> bool:
 nth: Final = njit(cache=True)(nth_by_deposit if has_deposit() else nth_by_loop)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def spread_tiles(mask: Any, row: Any, at: Any) -> None:
     """Write a mask of 28 tiles as 28 zeros and ones into a row of integers, from index ``at`` on.
 
@@ -320,7 +345,7 @@ def spread_tiles(mask: Any, row: Any, at: Any) -> None:
     flags16(row, at + TILE_COUNT - LANES, mask >> (TILE_COUNT - LANES))
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def spread_actions(mask: Any, row: Any, at: Any, count: Any) -> None:
     """Write a mask of 32..63 actions as ``count`` zeros and ones, as :func:`spread_tiles`."""
     flags32(row, at, mask)

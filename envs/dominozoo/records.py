@@ -19,6 +19,21 @@ def record_type(*fields: tuple[Any, ...]) -> np.dtype[Any]:
     return np.dtype((np.record, np.dtype(list(fields), align=True)))
 
 
+def seed_tables(records: Array, low: int, high: int, first: int) -> None:
+    """Give tables (k,) the streams (seed, first), (seed, first + 1), ...; nothing is dealt.
+
+    Args:
+        records: of either family.
+        low: the seed's low 32 bits.
+        high: its high 32 bits.
+        first: number of the first table; all lie below 2**32.
+    """
+    tables = plain_records(records)
+    tables["seed"] = low, high
+    tables["table"] = np.arange(first, first + len(records), dtype=np.uint32)
+    tables["deals"] = 0
+
+
 def copied(records: Array) -> Array:
     """A new array equal to a C-ordered array of records (k,)."""
     return np.frombuffer(bytearray(records.tobytes()), records.dtype)
@@ -36,7 +51,12 @@ def plain(records: Array) -> Any:
 
     It shares the array's memory.
     """
-    return records.view(_plain_dtype(records.dtype))[0]
+    return plain_records(records)[0]
+
+
+def plain_records(records: Array) -> Array:
+    """The same records, whose fields are found several times as fast."""
+    return records.view(_plain_dtype(records.dtype))
 
 
 @functools.cache

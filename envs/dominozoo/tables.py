@@ -40,6 +40,7 @@ from dominozoo.line import batch as line_batch
 from dominozoo.line import shared as line_shared
 from dominozoo.line.table import NOBODY
 from dominozoo.line.table import TABLE as LINE_TABLE
+from dominozoo.records import seed_tables
 from dominozoo.rules import LINE, TRUC, Rules, pack_line, pack_truc, parse
 from dominozoo.tiles import TILE_COUNT
 from dominozoo.truc import batch as truc_batch
@@ -317,7 +318,7 @@ class Tables:
             if where is not None:
                 raise ValueError("reset takes a seed for all tables only: leave out where")
             low, high = split_seed(seed)
-            self._batch.seed_tables(self.records, low, high, self.first_table)
+            seed_tables(self.records, low, high, self.first_table)
         chosen = np.ones(b, np.bool_) if where is None else np.asarray(where)
         if chosen.shape != (b,) or chosen.dtype != np.bool_:
             raise ValueError(f"where must be a bool array of shape ({b},)")

@@ -17,7 +17,7 @@ from dominozoo.line.batch import ENDED, ILLEGAL
 from dominozoo.line.game import LineGame
 from dominozoo.line.position import new_log
 from dominozoo.line.table import NOBODY, TABLE
-from dominozoo.records import copied
+from dominozoo.records import copied, seed_tables
 from dominozoo.rules import VARIANTS, make_rules, pack_line, parse
 from dominozoo.tiles import DOUBLES, NAMES, TILE_COUNT, mask_of, tiles_of
 
@@ -58,7 +58,7 @@ class Table:
         self.players, self.size = self.rules.players, int(self.packed[0]["hand_size"])
         self.deck = TILE_COUNT - int(self.packed[0]["no_blank"])
         self.actions: list[int] = []
-        batch.seed_tables(self.tables, seed, 0, 0)
+        seed_tables(self.tables, seed, 0, 0)
         batch.start_tables(self.tables, self.packed, np.ones(1, np.bool_), np.full(1, poser))
 
     def legal(self) -> list[int]:

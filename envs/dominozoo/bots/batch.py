@@ -16,8 +16,8 @@ from dominozoo.bots.codes import OUTSIDE
 from dominozoo.bots.heuristic import decide, roll
 from dominozoo.compiler import njit
 from dominozoo.line.play import forced_action
-from dominozoo.line.score import HAND_ENDED, finish, next_hand
-from dominozoo.line.table import OVER, sfc32
+from dominozoo.line.score import HAND_ENDED, finish
+from dominozoo.line.table import OVER, next_hand, sfc32
 
 # Deals put a small counter where the bots have this word, so the streams never meet.
 BOT_STREAM: Final = 0xB0750001

@@ -26,7 +26,13 @@ from dominozoo.bots.archive import (
     read_weights,
 )
 from dominozoo.bots.levels import SAMPLED, Level, choose, draw, read_levels, read_select
-from dominozoo.bots.manifest import check_contract, check_format, read_game, read_network
+from dominozoo.bots.manifest import (
+    check_contract,
+    check_format,
+    check_optional,
+    read_game,
+    read_network,
+)
 from dominozoo.bots.network import Looks, Network
 from dominozoo.bots.shipping import shipped_games, shipped_path
 from dominozoo.fields import LINE_LAYOUT, TRUC_LAYOUT
@@ -102,6 +108,7 @@ def bundle_of(members: dict[str, bytes], path: str) -> Bundle:
         shape = read_network(manifest, rules)
         check_contract(manifest, rules, shape)
         levels = read_levels(manifest)
+        check_optional(manifest)
     except BundleError as error:
         raise BundleError(f"{path}: {error}") from None
     return Bundle(path, manifest, rules, shape, levels, members)

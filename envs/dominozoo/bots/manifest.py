@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dominozoo.bots.archive import MANIFEST, BundleError
+from dominozoo.bots.levels import NAMES, UNMEASURED
 from dominozoo.bots.network import ARCHITECTURE, Looks, Shape
 from dominozoo.bots.truc_network import TRUC_ARCHITECTURE, TrucShape
 from dominozoo.fields import Layout
@@ -24,6 +25,36 @@ READER: Final = 2  # goes up when bundles may need something that older readers 
 ARCHITECTURES: Final = {LINE: ARCHITECTURE, TRUC: TRUC_ARCHITECTURE}
 ACTIONS: Final = {LINE: "line/1", TRUC: "truc/1"}
 READERS: Final = {LINE: 1, TRUC: 2}
+
+# What a manifest may leave out, or say null: by entry a type, [the type of each], {entry: type},
+# or (one, another); a text stands for itself.
+RESULT: Final = {
+    **dict.fromkeys(("opponent", "unit", "opening"), str),
+    **dict.fromkeys(("win_rate", "low", "high", "points"), float),
+    **dict.fromkeys(("games", "seed"), int),
+}
+TENSOR: Final = {"name": str, "dtype": str, "shape": [(int, str)]}
+OPTIONAL: Final[dict[str, Any]] = {
+    "made_with": str,
+    "game": {"title": str, "family": str},
+    "observation": {"size": int, "seats": str},
+    "actions": {
+        "tiles": [str],
+        **dict.fromkeys(("play", "pose", "equal_ends", "call"), str),
+        **dict.fromkeys(("ends", "draw", "pass", "propose", "stand", "accept", "reject"), int),
+    },
+    "tensors": {"inputs": [TENSOR], "outputs": [TENSOR]},
+    "network": {"hidden": [int], "value_hidden": [int], "weights": str, "rounding": float},
+    "onnx": {"opset": int, "ir_version": int, "operators": [str]},
+    "goal": str,
+    "value": {"meaning": str, "unit": str, "horizon": str},
+    "select": {"greedy": str, "sampled": str, "levels": str},
+    "levels": {name: {"strength": (UNMEASURED, [RESULT])} for name in NAMES},
+    "tolerance": {"readers": float, "vectors": float},
+    "strength": ([RESULT], {}),
+    "source": {"weights_sha256": str, "decisions": int, "seed": int, "goal": str},
+}
+WORDS: Final = {str: "a text", int: "a whole number", float: "a number"}
 
 
 def canonical(value: object) -> bytes:
@@ -59,6 +90,47 @@ def section(manifest: Mapping[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BundleError(f"{MANIFEST}: {name} must be an object")
     return found
+
+
+def check_optional(manifest: Mapping[str, Any]) -> None:
+    """Refuse what a manifest needn't say but says wrongly, by the entry's name."""
+    _check_object("", manifest, OPTIONAL)
+
+
+def _check_object(place: str, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    for name, kind in wanted.items():
+        if found.get(name) is not None:
+            _check_entry(f"{place}{name}", found[name], kind)
+
+
+def _check_entry(place: str, found: Any, wanted: Any) -> None:
+    kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+    kind = next((kind for kind in kinds if _is_of(found, kind)), None)
+    if kind is None:
+        words = " or ".join(_words(kind) for kind in kinds)
+        raise BundleError(f"{MANIFEST}: {place} must be {words}")
+    if isinstance(kind, dict):
+        _check_object(f"{place}.", found, kind)
+    elif isinstance(kind, list):
+        for index, entry in enumerate(found):
+            _check_entry(f"{place}[{index}]", entry, kind[0])
+
+
+def _is_of(found: Any, kind: Any) -> bool:
+    if isinstance(kind, str):
+        return bool(found == kind)
+    if isinstance(kind, dict | list):
+        return isinstance(found, type(kind))
+    return type(found) is kind or (kind is float and type(found) is int)
+
+
+def _words(kind: Any) -> str:
+    """A type of ``OPTIONAL`` in words."""
+    if isinstance(kind, str):
+        return repr(kind)
+    if isinstance(kind, dict | list):
+        return "an object" if isinstance(kind, dict) else "a list"
+    return WORDS[kind]
 
 
 def check_format(manifest: Mapping[str, Any]) -> None:

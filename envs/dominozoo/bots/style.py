@@ -48,8 +48,8 @@ from dominozoo.bots.truc import decide as decide_truc
 from dominozoo.bots.truc import lying_tile, outcome, play_out
 from dominozoo.compiler import njit
 from dominozoo.line.play import forced_action
-from dominozoo.line.score import HAND_ENDED, PENALTIES, finish, next_hand, side_of
-from dominozoo.line.table import NOBODY, OUT, OVER, PLAY, POSE
+from dominozoo.line.score import HAND_ENDED, PENALTIES, finish, side_of
+from dominozoo.line.table import NOBODY, OUT, OVER, PLAY, POSE, next_hand
 from dominozoo.rules import TRUC, Rules, pack_line
 from dominozoo.tiles import DOUBLES, TILE_COUNT
 from dominozoo.truc.play import ACCEPT, CALLING, PROPOSE, REJECT

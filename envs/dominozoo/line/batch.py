@@ -33,7 +33,6 @@ from dominozoo.line.score import (
     MATCH_OVER,
     end_hand,
     finish,
-    next_hand,
 )
 from dominozoo.line.table import (
     BLOCK,
@@ -41,9 +40,10 @@ from dominozoo.line.table import (
     OUT,
     POSE,
     clear_hand,
+    clear_match,
     deck_size,
+    next_hand,
     open_hand,
-    start_match,
     take_hands,
 )
 from dominozoo.line.view import observe, write_mask
@@ -58,25 +58,15 @@ AHEAD: Final = 16
 
 
 @njit(cache=True, nogil=True)
-def seed_tables(tables: Any, low: Any, high: Any, first: Any) -> None:
-    """Give tables the streams (seed, first), (seed, first + 1), ...; nothing is dealt."""
-    for i in range(tables.shape[0]):
-        t = tables[i]
-        t.seed[0] = low
-        t.seed[1] = high
-        t.table = first + i
-        t.deals = 0
-
-
-@njit(cache=True, nogil=True)
 def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
     """Start a new match on the tables where ``where`` is true; posers: seat or -1 by table."""
     for i in range(tables.shape[0]):
         if where[i]:
-            start_match(tables[i], packed[0], posers[i])
+            clear_match(tables[i], posers[i])
+            next_hand(tables[i], packed[0])
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True, inline="always")
 def write_row(t: Any, rules: Any, observation: Any, i: Any, one_hot: Any) -> None:
     """Write row i of ``observation``; given ``one_hot``, float32 (B, columns), its row i.
 
@@ -113,16 +103,15 @@ def first_illegal(tables: Any, packed: Any, actions: Any) -> Any:
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def deal_on(t: Any, rules: Any, status: Any) -> None:
     """Deal what follows a hand that ended: a new match, or the next hand."""
     if status & (MATCH_OVER | CUT) != 0:
-        start_match(t, rules, np.int64(NOBODY))  # of the type in `start_tables`: compiled once
-    else:
-        next_hand(t, rules)
+        clear_match(t, np.int64(NOBODY))  # of the type in `start_tables`: compiled once
+    next_hand(t, rules)
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True, inline="always")
 def play_on(t: Any, rules: Any, action: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
     """Make a move and deal what comes next: the next hand, or a new match."""
     status = finish(t, rules, action, max_hands, by_match, reward)
@@ -370,7 +359,7 @@ def finish_one(
 
 @njit(cache=True)
 def next_hand_one(tables: Any, packed: Any) -> None:
-    """``score.next_hand`` for the first table."""
+    """``table.next_hand`` for the first table."""
     next_hand(tables[0], packed[0])
 
 

@@ -26,7 +26,7 @@ from dominozoo.line.position import (
 from dominozoo.line.resume import go_on
 from dominozoo.line.setup import set_up
 from dominozoo.line.table import OVER, TABLE
-from dominozoo.records import copied, plain
+from dominozoo.records import copied, plain, seed_tables
 from dominozoo.rules import IllegalActionError, Rules, pack_line
 from dominozoo.tiles import TILE_COUNT
 
@@ -80,7 +80,7 @@ class LineGame:
         """
         tables = copied(self.tables)
         if seed is not None:
-            batch.seed_tables(tables, *seed, 0)
+            seed_tables(tables, *seed, 0)
         log, earlier = self._set_up(tables, setup)
         self.tables, self.log, self._earlier = tables, log, earlier
         self.history = []

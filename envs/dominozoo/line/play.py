@@ -41,7 +41,7 @@ FITTING: Final[npt.NDArray[np.int64]] = np.array(
 FLIP: Final[npt.NDArray[np.uint8]] = ((HIGH + 1) ^ (LOW + 1)).astype(np.uint8)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def action_count(rules: Any) -> Any:
     """Size of the action space: 58, French 114."""
     return rules.ends * TILE_COUNT + 2
@@ -54,6 +54,12 @@ def fits(t: Any, end: Any) -> Any:
     return tiles & DOUBLES if np.int64(t.locked) >> end & 1 else tiles
 
 
+@njit(cache=True, inline="always")
+def fits_both(t: Any) -> Any:
+    """Mask of all tiles that both ends of a line take."""
+    return TAKES[t.ends[0]] & TAKES[t.ends[1]]
+
+
 @njit(cache=True)
 def arms_begun(t: Any) -> Any:
     """French: how many of the four sides of 0-0 have a tile, 0..4."""
@@ -64,13 +70,13 @@ def arms_begun(t: Any) -> Any:
     return begun
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def end_code(t: Any) -> Any:
     """The marks of a line's ends as an index into FITTING."""
     return np.int64(t.ends[0]) | np.int64(t.ends[1]) << 3
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def fitting(hand: Any, code: Any) -> Any:
     """The plays of a hand's tiles at the ends of a line, as action ids."""
     return (hand | hand << TILE_COUNT) & FITTING[np.uint64(code)]
@@ -81,8 +87,8 @@ def fitting_arms(t: Any, hand: Any) -> Any:
     """The same in French, two words: the next free arm takes blanks until all four are begun."""
     arm = arms_begun(t)
     if arm == 4:
-        low = fits(t, 0) | fits(t, 1) << TILE_COUNT
-        high = fits(t, 2) | fits(t, 3) << TILE_COUNT
+        low = fits(t, np.int64(0)) | fits(t, np.int64(1)) << TILE_COUNT
+        high = fits(t, np.int64(2)) | fits(t, np.int64(3)) << TILE_COUNT
         both = hand | hand << TILE_COUNT
         return both & low, both & high
     blanks = (hand & TAKES[1]) << (TILE_COUNT * (arm & 1))
@@ -161,7 +167,7 @@ def forced_action(t: Any, rules: Any) -> Any:
     return lowest(low) if low != 0 else SPLIT + lowest(high)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def next_seat(t: Any, rules: Any) -> Any:
     """The seat after the one to move."""
     seat = t.turn + 1
@@ -184,7 +190,7 @@ def apply(t: Any, rules: Any, action: Any) -> Any:
     return lay(t, rules, action % TILE_COUNT, action // TILE_COUNT)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def draw_tile(t: Any, rules: Any) -> None:
     """Take the front tile of the boneyard; the turn stays.
 
@@ -199,7 +205,7 @@ def draw_tile(t: Any, rules: Any) -> None:
     t.lacks[seat] = numbers_at_ends(t)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def numbers_at_ends(t: Any) -> Any:
     """Mask of the numbers at the two ends of a line."""
     return (np.int64(1) << (np.int64(t.ends[0]) - 1)) | (np.int64(1) << (np.int64(t.ends[1]) - 1))
@@ -247,7 +253,7 @@ def lay(t: Any, rules: Any, tile: Any, end: Any) -> Any:
         pose(t, rules, tile)
     else:
         if rules.key_card != 0 and left == 0:
-            t.last_key = is_key(rules, bit, fits(t, 0) & fits(t, 1), np.int64(t.laid))
+            t.last_key = is_key(rules, bit, fits_both(t), np.int64(t.laid))
         extend(t, rules, tile, end)
     t.hands[seat] = left
     t.sizes[seat] -= 1
@@ -285,7 +291,7 @@ def extend(t: Any, rules: Any, tile: Any, end: Any) -> None:
     t.ends[end] = mark ^ FLIP[tile]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def is_key(rules: Any, bit: Any, fits_both: Any, laid: Any) -> Any:
     """Six-Love's key card (A18): two different numbers, fits both ends, all their kin laid.
 

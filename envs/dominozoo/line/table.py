@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dominozoo.bits import LANES, copy_bytes, highest
+from dominozoo.bits import LANES, copy_bytes, highest, seven_tiles
 from dominozoo.compiler import njit
 from dominozoo.records import record_type
 from dominozoo.tiles import DOUBLES, HIGH, NUMBERS, PIPS, TILE_COUNT
@@ -89,7 +89,7 @@ _WORD: Final = 0xFFFFFFFF
 IN_ORDER: Final[npt.NDArray[np.uint8]] = np.array([*range(TILE_COUNT), 0], np.uint8)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def deck_size(rules: Any) -> Any:
     """Number of tiles in the set: 28, or 27 without 0-0."""
     return TILE_COUNT - rules.no_blank
@@ -131,7 +131,7 @@ def shuffle(t: Any, first: Any) -> None:
         t.deck[j] = swap
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def clear_hand(t: Any, rules: Any) -> None:
     """Empty the table before a deal; what belongs to the match stays."""
     t.passes = 0
@@ -151,82 +151,58 @@ def clear_hand(t: Any, rules: Any) -> None:
         t.laid_end[k] = 0
 
 
-@njit(cache=True)
-def tile_bit(deck: Any, place: Any) -> Any:
-    """The tile at a place of the deck as a mask."""
-    return np.int64(1) << np.int64(deck[np.uint64(place)])
-
-
-@njit(cache=True)
-def seven_tiles(deck: Any, at: Any) -> Any:
-    """Seven tiles from a place of the deck on as a mask; LLVM makes a loop of it four times longer."""
-    first = tile_bit(deck, at) | tile_bit(deck, at + 1) | tile_bit(deck, at + 2)
-    second = tile_bit(deck, at + 3) | tile_bit(deck, at + 4) | tile_bit(deck, at + 5)
-    return first | second | tile_bit(deck, at + 6)
-
-
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def take_hands(t: Any, rules: Any) -> None:
     """Give each seat its 7..14 tiles from the front of ``t.deck``; the rest is the boneyard."""
-    size, at = rules.hand_size, 0
+    size = rules.hand_size
     for seat in range(rules.players):
-        hand = seven_tiles(t.deck, at)
+        hand = seven_tiles(t.deck, seat * size)
         if size > 7:  # 9 or 14: another seven, which may overlap
-            hand |= seven_tiles(t.deck, at + size - 7)
+            hand |= seven_tiles(t.deck, seat * size + size - 7)
         t.hands[seat] = hand
         t.sizes[seat] = size
-        at += size
     t.boneyard = deck_size(rules) - rules.players * size
 
 
-@njit(cache=True)
-def holder(t: Any, rules: Any, tile: Any) -> Any:
-    """The seat that holds a tile, or NOBODY."""
-    for seat in range(rules.players):
-        if np.int64(t.hands[seat]) >> tile & 1:
-            return np.int64(seat)
-    return np.int64(NOBODY)
+@njit(cache=True, inline="always")
+def holder(t: Any, tile: Any) -> Any:
+    """The seat that holds a tile which somebody holds.
+
+    By sums: branches would guess wrong most of the time.
+    """
+    first, second = np.int64(t.hands[1]) >> tile & 1, np.int64(t.hands[2]) >> tile & 1
+    return first + 2 * second + 3 * (np.int64(t.hands[3]) >> tile & 1)
 
 
 @njit(cache=True)
-def heaviest(t: Any, rules: Any) -> Any:
-    """Return (seat, tile) of the largest sum held; equal sums: the larger single number (A35)."""
-    best, best_seat, best_tile = np.int64(-1), np.int64(0), np.int64(0)
-    for tile in range(TILE_COUNT):
-        seat = holder(t, rules, tile)
-        weight = PIPS[tile] * NUMBERS + HIGH[tile]
-        if seat != NOBODY and weight > best:
-            best, best_seat, best_tile = weight, np.int64(seat), np.int64(tile)
-    return best_seat, best_tile
+def opening_tile(t: Any, rules: Any) -> Any:
+    """The tile that opens a hand by rule.
 
-
-@njit(cache=True)
-def opening_by_rule(t: Any, rules: Any) -> Any:
-    """Return (seat, tile) that open a hand by rule.
-
-    The holder of the highest double dealt, with that double (all tiles dealt: 6-6), or without
-    any double the heaviest tile (A12, A34, A35). French: 0-0.
+    The highest double dealt (all tiles dealt: 6-6), or without any double the heaviest tile, of
+    equal sums the one with the larger single number (A12, A34, A35). French: 0-0.
     """
     if rules.cross:
-        return holder(t, rules, 0), np.int64(0)
+        return np.int64(0)
     dealt = np.int64(t.hands[0]) | np.int64(t.hands[1])
     dealt |= np.int64(t.hands[2]) | np.int64(t.hands[3])
-    if dealt & DOUBLES == 0:
-        return heaviest(t, rules)
-    tile = highest(dealt & DOUBLES)
-    # Whose it is, by sums: branches would guess wrong most of the time.
-    first, second = np.int64(t.hands[1]) >> tile & 1, np.int64(t.hands[2]) >> tile & 1
-    return first + 2 * second + 3 * (np.int64(t.hands[3]) >> tile & 1), tile
+    if dealt & DOUBLES != 0:
+        return highest(dealt & DOUBLES)
+    best, heaviest = np.int64(-1), np.int64(0)
+    for tile in range(TILE_COUNT):
+        weight = PIPS[tile] * NUMBERS + HIGH[tile]
+        if dealt >> tile & 1 and weight > best:
+            best, heaviest = weight, np.int64(tile)
+    return heaviest
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def open_hand(t: Any, rules: Any) -> None:
     """Decide who opens the hand that was dealt, and with which tile."""
     t.phase = POSE
     if rules.always_by_rule or t.poser == NOBODY:
-        seat, tile = opening_by_rule(t, rules)
+        tile = opening_tile(t, rules)
         t.by_rule = 1
-        t.turn = seat
+        t.turn = holder(t, tile)
         t.opening = ANY_TILE if rules.informal else tile
     else:
         t.by_rule = 0
@@ -244,13 +220,19 @@ def deal(t: Any, rules: Any) -> None:
     open_hand(t, rules)
 
 
-@njit(cache=True)
-def start_match(t: Any, rules: Any, poser: Any) -> None:
-    """Set the scores to 0 and deal the first hand; ``poser`` NOBODY opens it by rule."""
+@njit(cache=True, inline="always")
+def clear_match(t: Any, poser: Any) -> None:
+    """Set the scores to 0 before the first hand; ``poser`` NOBODY opens it by rule."""
     for k in range(4):
         t.scores[k] = 0
     t.stake = 1
     t.decider = 0
     t.poser = poser
-    t.hand_number = 1
+    t.hand_number = 0
+
+
+@njit(cache=True, inline="always")
+def next_hand(t: Any, rules: Any) -> None:
+    """Deal the next hand of the match."""
+    t.hand_number += 1
     deal(t, rules)

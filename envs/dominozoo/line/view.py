@@ -66,28 +66,28 @@ def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
     observe_rules(rules, row)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def relative(seat: Any, me: Any, players: Any) -> Any:
     """A seat counted from ``me``: 0 = me, then in playing order."""
     away = np.int64(seat) - np.int64(me)
     return away + players if away < 0 else away
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def from_seat(word: Any, me: Any, players: Any) -> Any:
     """A byte a seat, the first lowest, counted from seat ``me``; seats that the game lacks stay 0."""
     turned = word >> 8 * me | word << 8 * (players - me)
     return turned & ((1 << 8 * players) - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def as_row(word: Any) -> Any:
     """Four bytes of seven flags as 28 flags."""
     pairs = word & 0x007F007F | (word & 0x7F007F00) >> 1
     return pairs & 0x3FFF | pairs >> 2 & 0x3FFF << 14
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True, inline="always")
 def observe_seats(t: Any, rules: Any, me: Any, row: Any) -> None:
     """What is known of each seat; seats that the game lacks stay 0."""
     me, players = np.int64(me), rules.players
@@ -100,7 +100,7 @@ def observe_seats(t: Any, rules: Any, me: Any, row: Any) -> None:
         seat = np.int64(0) if seat == players - 1 else seat + 1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def observe_rules(rules: Any, row: Any) -> None:
     """Every option that changes play, in the layout's order from ``players`` on."""
     row[PLAYERS] = rules.players

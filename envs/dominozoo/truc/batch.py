@@ -26,17 +26,6 @@ from dominozoo.truc.view import observe, write_mask
 
 
 @njit(cache=True, nogil=True)
-def seed_tables(tables: Any, low: Any, high: Any, first: Any) -> None:
-    """Give tables the streams (seed, first), (seed, first + 1), ...; nothing is dealt."""
-    for i in range(tables.shape[0]):
-        t = tables[i]
-        t.seed[0] = low
-        t.seed[1] = high
-        t.table = first + i
-        t.deals = 0
-
-
-@njit(cache=True, nogil=True)
 def start_tables(tables: Any, packed: Any, where: Any, posers: Any) -> None:
     """Start a new match on the tables where ``where`` is true; posers: dealer or -1 by table."""
     for i in range(tables.shape[0]):

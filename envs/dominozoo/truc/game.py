@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.fields import TRUC_LAYOUT, TRUC_STATE_LAYOUT, Layout
-from dominozoo.records import copied, plain
+from dominozoo.records import copied, plain, seed_tables
 from dominozoo.rules import IllegalActionError, Rules, pack_truc
 from dominozoo.truc import batch
 from dominozoo.truc.batch import ENDED, ILLEGAL
@@ -79,7 +79,7 @@ class TrucGame:
         """
         tables = copied(self.tables)
         if seed is not None:
-            batch.seed_tables(tables, *seed, 0)
+            seed_tables(tables, *seed, 0)
         earlier = self._set_up(tables, setup)
         self.tables, self._earlier = tables, earlier
         self.history = []

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from dominozoo.fields import TRUC_LAYOUT
 from dominozoo.line.seen import compare_legal
 from dominozoo.line.setup import integer, read_list
+from dominozoo.records import seed_tables
 from dominozoo.rules import Rules, pack_truc
 from dominozoo.tiles import TRUC_NAMES
 from dominozoo.truc import batch
@@ -64,7 +65,7 @@ def read_view(rules: Rules, view: Mapping[str, Any]) -> tuple[Array, Array]:
             raise ValueError(f"{name}: is missing")
     seat = integer("seat", view["seat"], 0, 1)
     tables, packed = np.zeros(1, TABLE), _packed(rules)
-    batch.seed_tables(tables, 0, 0, 0)
+    seed_tables(tables, 0, 0, 0)
     try:
         go_on(tables, packed, rules, _completed(view, seat))
     except ValueError as error:

@@ -15,6 +15,7 @@ import pytest
 from dominozoo.bits import bits, lowest
 from dominozoo.bots.heuristic import roll
 from dominozoo.compiler import njit
+from dominozoo.records import seed_tables
 from dominozoo.rules import RulesError, make_rules, pack_line, pack_truc
 from dominozoo.tables import Tables
 from dominozoo.tiles import tiles_of
@@ -73,7 +74,7 @@ def test_100_000_random_rounds_pay_as_written(redeals: int) -> None:
     rounds = 100_000
     tables = np.zeros(1, TABLE)
     packed = pack_truc(make_rules("truc", target=1000, max_redeals=redeals))
-    batch.seed_tables(tables, 5, 0, 0)
+    seed_tables(tables, 5, 0, 0)
     batch.start_tables(tables, packed, np.ones(1, np.bool_), np.full(1, -1))
     rows = np.zeros((rounds, 13), np.int64)
     random_rounds(tables, packed, rounds, np.arange(1, 5, dtype=np.uint32), rows)

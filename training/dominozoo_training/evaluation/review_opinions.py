@@ -44,8 +44,8 @@ def goal_of(policy: Any) -> str:
     meta = getattr(policy, "meta", None)
     if meta is None:
         manifest = getattr(getattr(policy, "bundle", None), "manifest", {})
-        meta = manifest.get("source", {})
-    return str(meta.get("goal", "points"))
+        meta = manifest.get("source") or {}
+    return str(meta.get("goal") or "points")
 
 
 def expected(rules: Rules, goal: str, value: float) -> tuple[float, str]:
