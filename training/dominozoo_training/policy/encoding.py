@@ -261,7 +261,7 @@ class LineEncoder(Encoder):
             right = torch.arange(self.ends, device=end.device) * (1 - here)
             after = after + right * ((low + 1) * begins).unsqueeze(-1)
         else:
-            # A French arm begins locked; the pose of 0-0 itself leaves four free sides.
+            # A French arm begins locked. The pose of 0-0 is described as if it began arm 0.
             locked = locked + here * begins.unsqueeze(-1)
         return after, after + NUMBERS * locked * (after > 0).long()
 
