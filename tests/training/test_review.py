@@ -255,6 +255,27 @@ def test_a_record_that_stops_in_mid_hand_is_reviewed_with_a_note(tmp_path: Path)
     assert whole.unfinished == []
 
 
+@pytest.mark.parametrize(
+    ("game", "budget", "told"),
+    [
+        ("block(players=3)", 50, True),
+        ("block(players=3)", 0, False),
+        ("block", 50, False),
+        ("partnership", 50, False),
+    ],
+)
+def test_what_is_solved_against_all_others_together_is_told(
+    game: str, budget: int, told: bool, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    words = ["review", game, "--games", "1", "--deals", "1", "--budget", str(budget)]
+    shown = RUN.invoke(app, [*words, "--html", str(page)])
+    assert shown.exit_code == 0, shown.output
+    for text in (" ".join(shown.output.split()), page.read_text()):
+        assert ("all others join against the seat" in text) == told
+        assert ("solved or played on by hard" in text) == (budget > 0)
+
+
 def test_options_are_checked_before_anything_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     def compiling(*_: object) -> None:
         raise AssertionError("too late")

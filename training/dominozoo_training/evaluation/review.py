@@ -81,6 +81,7 @@ class Review:
     Attributes:
         played: the decisions.
         deals: imagined for each.
+        budget: positions that solving a deal might take; 0 = none was solved.
         objective: "points" or "win".
         counts: int64 (k,), legal moves.
         ids: int64 (k, most), their action ids.
@@ -93,6 +94,7 @@ class Review:
 
     played: Played
     deals: int
+    budget: int
     objective: str
     counts: npt.NDArray[np.int64]
     ids: npt.NDArray[np.int64]
@@ -326,4 +328,7 @@ def judge(
     values = values[:, :most] * scale_of(played.rules, objective)
     chances, worth = opinions(played, counts, ids[:, :most])
     advice = would_play(played, seed)
-    return Review(played, deals, objective, counts, ids[:, :most], values, chances, worth, advice)
+    return Review(
+        *(played, deals, budget, objective),
+        *(counts, ids[:, :most], values, chances, worth, advice),
+    )

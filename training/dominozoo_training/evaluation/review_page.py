@@ -78,12 +78,20 @@ def place_text(decision: Json) -> str:
     return f"game {decision['game'] + 1}, hand {decision['hand']}, seat {decision['seat']}"
 
 
-def method_text(rules: Rules, deals: int) -> str:
-    """How values were found."""
-    how = "with all tiles open, solved or played on by hard"
+def method_text(review: Review) -> str:
+    """How values were found, and what they don't say."""
+    rules, more = review.played.rules, ""
     if rules.variant.family == TRUC:
         how = "played on by hard, each seat seeing its own tiles: not solved"
-    return f"Values are means over {deals} deals that agree with what the seat had seen, {how}."
+    elif review.budget == 0:
+        how = "with all tiles open, played on by hard"
+    else:
+        how = "with all tiles open, solved or played on by hard"
+        if rules.sides > 2:
+            more = " Solved, all others join against the seat, which nobody does: such losses say "
+            more += "how a move stands the worst; --budget 0 plays every deal on."
+    deals = f"{review.deals} deals that agree with what the seat had seen"
+    return f"Values are means over {deals}, {how}.{more}"
 
 
 def show_review(review: Review, console: Console) -> None:
@@ -107,7 +115,7 @@ def show_review(review: Review, console: Console) -> None:
         )
     console.print(table)
     show_worst(review, console)
-    for words in (method_text(rules, review.deals), unfinished_text(review)):
+    for words in (method_text(review), unfinished_text(review)):
         if words:
             console.print(words, highlight=False)
 
@@ -152,7 +160,7 @@ def write_page(path: str | Path, review: Review, game: Game) -> None:
     ]
     unit = unit_of(played.rules, review.objective)
     title = escape(f"Review of a game of {played.rules}")
-    note = escape(method_text(played.rules, review.deals) + f" They are counted in {unit}.")
+    note = escape(method_text(review) + f" They are counted in {unit}.")
     note += f" {unfinished_text(review)}" if played.unfinished else ""
     more = "Loss: the best value less that of the move played. The best of noisy means looks a "
     more += "little too good; more deals show less of that. The move played is marked."
