@@ -15,8 +15,15 @@ Array = npt.NDArray[Any]
 
 
 def record_type(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    """The dtype of records with these fields, each at a multiple of its numbers' size."""
-    return np.dtype((np.record, np.dtype(list(fields), align=True)))
+    """The dtype of records with these fields, each at a multiple of its numbers' size.
+
+    Raises:
+        ValueError: bytes that belong to no field, which copies would lose.
+    """
+    dtype = np.dtype(list(fields), align=True)
+    if dtype.itemsize != np.dtype(list(fields)).itemsize:
+        raise ValueError("fields: their order leaves gaps; put larger numbers first, or a filler")
+    return np.dtype((np.record, dtype))
 
 
 def seed_tables(records: Array, low: int, high: int, first: int) -> None:

@@ -60,7 +60,7 @@ def fits_both(t: Any) -> Any:
     return TAKES[t.ends[0]] & TAKES[t.ends[1]]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def arms_begun(t: Any) -> Any:
     """French: how many of the four sides of 0-0 have a tile, 0..4."""
     begun = 0
@@ -95,13 +95,13 @@ def fitting_arms(t: Any, hand: Any) -> Any:
     return (blanks, np.int64(0)) if arm < 2 else (np.int64(0), blanks)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def may_leave_pose(t: Any, rules: Any) -> Any:
     """True while the winner may leave the pose to his partner (poser="team", A11)."""
     return rules.team_poser != 0 and t.by_rule == 0 and t.ply == 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def legal_poses(t: Any, rules: Any) -> Any:
     """Legal actions of the seat to move in a hand that hasn't begun, or of nobody."""
     if t.phase == OVER:
@@ -140,7 +140,7 @@ def legal(t: Any, rules: Any) -> Any:
     return a, b, c, d, (low | high) >> EXTRA
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def is_legal(t: Any, rules: Any, action: Any) -> Any:
     """True if the action id is a legal move now."""
     low, high = legal_ids(t, rules)
@@ -158,7 +158,7 @@ def nth_legal(low: Any, high: Any, n: Any) -> Any:
     return nth(low, n) if n < first else SPLIT + nth(high, n - first)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def forced_action(t: Any, rules: Any) -> Any:
     """The only legal action, or -1 where there is a choice or the match is over."""
     low, high = legal_ids(t, rules)
@@ -211,7 +211,7 @@ def numbers_at_ends(t: Any) -> Any:
     return (np.int64(1) << (np.int64(t.ends[0]) - 1)) | (np.int64(1) << (np.int64(t.ends[1]) - 1))
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def pass_turn(t: Any, rules: Any) -> Any:
     """Pass; returns BLOCK when all seats have passed in succession, else 0."""
     if t.phase == POSE:
@@ -242,7 +242,7 @@ def show_lacks(t: Any, rules: Any, seat: Any) -> None:
             t.lacks[seat] |= number
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True, inline="always")
 def lay(t: Any, rules: Any, tile: Any, end: Any) -> Any:
     """Lay a tile at an end; returns OUT when it was the seat's last tile, else 0."""
     seat = np.uint8(t.turn)  # unsigned: no test for an index that counts from the end
@@ -268,7 +268,7 @@ def lay(t: Any, rules: Any, tile: Any, end: Any) -> Any:
     return 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def pose(t: Any, rules: Any, tile: Any) -> None:
     """Lay the first tile of a hand: ends = [high, low]; French: 0-0 with four free sides."""
     t.phase = PLAY
@@ -278,7 +278,7 @@ def pose(t: Any, rules: Any, tile: Any) -> None:
         t.ends[1] = LOW[tile] + 1
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def extend(t: Any, rules: Any, tile: Any, end: Any) -> None:
     """Turn an end into the tile's other number; lock a French arm's first link, unlock by a double."""
     mark = np.int64(t.ends[end])

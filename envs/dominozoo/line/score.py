@@ -155,7 +155,7 @@ def starts_decider(t: Any, rules: Any, winner: Any, points: Any) -> Any:
     return rules.decider != 0 and even and sides_above(t, 1) == 0
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def add_points(t: Any, rules: Any, side: Any, seat: Any, points: Any) -> None:
     """Give a side its points; the match ends at the target."""
     set_score(t, side, t.scores[side] + points)
@@ -253,7 +253,7 @@ def end_hand(t: Any, rules: Any, how: Any) -> Any:
     return HAND_ENDED
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def hand_reward(t: Any, rules: Any, reward: Any) -> None:
     """Add the rewards of the finished hand to ``reward`` (float32, by seat); zero-sum."""
     n = rules.players
@@ -274,7 +274,7 @@ def hand_reward(t: Any, rules: Any, reward: Any) -> None:
                 reward[seat] -= worth / (rules.sides - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def match_reward(t: Any, rules: Any, reward: Any) -> None:
     """Add the rewards of the finished match: +1 and -1/(sides-1), joint winners share."""
     sides = rules.sides

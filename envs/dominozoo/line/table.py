@@ -79,6 +79,7 @@ TABLE: Final = record_type(
     ("last_winner", np.int8),  # side
     ("last_seat", np.int8),
     ("winners", np.uint8),  # bit = side that won the last finished match
+    ("filler", np.uint8),
     ("last_points", np.int16, 4),  # by side: points won; French: penalties
     ("last_scores", np.int16, 4),  # by side, before any new match
 )
@@ -95,7 +96,7 @@ def deck_size(rules: Any) -> Any:
     return TILE_COUNT - rules.no_blank
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def sfc32(a: Any, b: Any, c: Any, d: Any) -> Any:
     """One step of Chris Doty-Humphrey's sfc32: (output, a, b, c, d), words of 32 bits.
 
@@ -114,7 +115,7 @@ def sfc32(a: Any, b: Any, c: Any, d: Any) -> Any:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def shuffle(t: Any, first: Any) -> None:
     """Fill ``t.deck`` with the tiles first..27 in random order, from (seed, table, deals) alone."""
     a, b = np.uint32(t.seed[0]), np.uint32(t.seed[1])
@@ -174,7 +175,7 @@ def holder(t: Any, tile: Any) -> Any:
     return first + 2 * second + 3 * (np.int64(t.hands[3]) >> tile & 1)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def opening_tile(t: Any, rules: Any) -> Any:
     """The tile that opens a hand by rule.
 

@@ -42,11 +42,16 @@ TABLE: Final = record_type(
     ("seed", np.uint32, 2),
     ("table", np.uint32),
     ("deals", np.uint32),
-    # The match.
     ("hand_number", np.uint32),  # from 1
+    # Tiles.
+    ("hands", np.uint32, 2),  # bit = slot; a tile face down has left its hand
+    ("held", np.uint32, 2),  # the three tiles of each since the last deal
+    ("discards", np.uint32, 2),
     ("scores", np.int16, 2),
-    ("dealer", np.int8),
+    ("last_points", np.int16, 2),
+    ("last_scores", np.int16, 2),  # before any new match
     # The hand.
+    ("dealer", np.int8),
     ("phase", np.uint8),
     ("turn", np.int8),  # seat to move, NOBODY when over
     ("leader", np.int8),  # of the trick being played
@@ -55,13 +60,10 @@ TABLE: Final = record_type(
     ("redeals", np.uint8),  # accepted proposals
     ("proposed", np.uint8),  # there was a proposal in this hand
     ("rejected", np.uint8),  # and the last one was rejected
-    ("hands", np.uint32, 2),  # bit = slot; a tile face down has left its hand
-    ("held", np.uint32, 2),  # the three tiles of each since the last deal
-    ("discards", np.uint32, 2),
-    ("deck", np.uint8, 28),  # the deal: three to the non-dealer, the dealer, and so on
     ("plays", np.uint8),  # tiles laid, one face down included
     ("face_down", np.uint8),  # the last of them lies face down
     ("folded", np.uint8),  # its call was refused: nobody sees it
+    ("deck", np.uint8, 28),  # the deal: three to the non-dealer, the dealer, and so on
     ("played", np.uint8, 6),  # slots in the order of play
     ("played_by", np.int8, 6),
     ("called", np.uint8, 6),  # laid face down with a call
@@ -73,8 +75,7 @@ TABLE: Final = record_type(
     ("last_winner", np.int8),  # side, which is a seat here
     ("last_seat", np.int8),
     ("winners", np.uint8),  # bit = side that won the last finished match
-    ("last_points", np.int16, 2),
-    ("last_scores", np.int16, 2),  # before any new match
+    ("filler", np.uint8),
 )
 
 
