@@ -35,7 +35,7 @@ LAYERS = [
     {"dominozoo._v0"},
     {"dominozoo.testing"},
     {"dominozoo"},
-    {"dominozoo_training", "dominozoo_training.files"},
+    {"dominozoo_training", "dominozoo_training.compiling", "dominozoo_training.files"},
     {"dominozoo_training.policy"},
     {"dominozoo_training.evaluation"},
     {"dominozoo_training.learning", "dominozoo_training.export"},

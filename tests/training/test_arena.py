@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,10 +19,9 @@ import dominozoo
 from dominozoo.bots import BOTS
 from dominozoo.bots.shipping import SHIPPED
 from dominozoo.fields import LINE_LAYOUT
-from dominozoo.line import batch
 from dominozoo.line.table import TABLE
 from dominozoo.rules import RulesError, parse
-from dominozoo_training.cli import app, say_if_compiling
+from dominozoo_training.cli import app
 from dominozoo_training.evaluation import asking, tournament
 from dominozoo_training.evaluation.arena import (
     ArenaError,
@@ -450,28 +449,6 @@ def test_the_list_tells_how_each_bot_plays_in_both_families() -> None:
     assert "Domino Le Truc" in result.stdout
     assert "counts" in result.stdout
     assert "bluffs" in result.stdout
-
-
-def test_an_empty_cache_of_kernels_is_told_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def told(cache: Any, search: str | None = None) -> str:
-        kernel = SimpleNamespace(_cache=cache, __name__="step_tables")
-        monkeypatch.setattr(batch, "step_tables", kernel)
-        say_if_compiling(search and SimpleNamespace(_cache=cache, __name__=search))
-        return capsys.readouterr().err
-
-    empty = SimpleNamespace(cache_path=str(tmp_path))
-    assert told(empty) == "dominozoo: compiling the kernels, once; this takes a while\n"
-    (tmp_path / "batch.step_tables-1.py311.nbi").touch()
-    assert told(empty) == ""
-    assert "that search, once" in told(empty, "choose_tables")
-    (tmp_path / "search.choose_tables-1.py311.nbi").touch()
-    assert told(empty, "choose_tables") == ""
-    assert "NUMBA_CACHE_DIR" in told(SimpleNamespace(cache_path=None))
-    monkeypatch.setattr(batch, "step_tables", print)  # as without the compiler
-    say_if_compiling()
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -93,28 +93,12 @@ def write_json(path: str, value: Any) -> None:
         write_file(Path(path), text.encode())
 
 
-def say_if_compiling(search: Any = None) -> None:
-    """Say on stderr why the first start takes so long, if a kernel that is needed isn't at hand.
+def say_if_compiling(kernel: Any, search: Any = None) -> None:
+    """Say on stderr why the first start takes so long; arguments as of ``compiling.notice``."""
+    from dominozoo_training.compiling import notice
 
-    Args:
-        search: a kernel that brings the solver, a minute's worth of others; None = none is needed.
-    """
-    from dominozoo.line.batch import step_tables
-
-    cache = getattr(step_tables, "_cache", None)
-    if cache is None:  # plain Python
-        return
-    if cache.cache_path is None:
-        say("compiling the kernels, name a writable folder in NUMBA_CACHE_DIR to keep them")
-    elif not is_kept(step_tables):
-        say("compiling the kernels, once; this takes a while")
-    elif search is not None and not is_kept(search):
-        say("compiling the kernels that search, once; this takes a minute or two")
-
-
-def is_kept(kernel: Any) -> bool:
-    """True if a compiled kernel was kept earlier."""
-    return any(Path(kernel._cache.cache_path).glob(f"*.{kernel.__name__}-*.nbi"))
+    if words := notice(kernel, search):
+        say(words)
 
 
 @app.command("list")
@@ -193,8 +177,8 @@ def arena(
     ] = None,
 ) -> None:
     """Judge players against each other: duplicate deals, seats rotated, 95 % intervals."""
-    from dominozoo.bots.search import kernel_of
     from dominozoo.rules import RulesError
+    from dominozoo_training import compiling
     from dominozoo_training.bench import machine
     from dominozoo_training.evaluation import command
     from dominozoo_training.evaluation.asking import Conduct
@@ -214,7 +198,8 @@ def arena(
         check_writable(json_file)
         check_writable(html, "html")
         command.check_pictures(html, plots)
-        say_if_compiling(kernel_of(setting.rules) if any(e.choose for e in entrants) else None)
+        rules = setting.rules
+        say_if_compiling(compiling.of_bots(rules), compiling.of_search(rules, entrants))
         outcome = command.play(plan, entrants, processes, out)
         result = command.told(outcome, machine(), say)
         if json_file != "-":  # first: a disk that is full takes nothing from what was played
@@ -255,14 +240,13 @@ def review(
     from rich.console import Console
 
     from dominozoo_training.evaluation import review_command as command
-    from dominozoo_training.evaluation.review import value_line
 
     with refusing(ValueError, OSError, ImportError):
         check_writable(json_file)
         check_writable(html, "html")
         wanted = command.prepare(games, players, hands, html is not None)
         command.check_numbers(deals, budget, objective)
-        say_if_compiling(value_line)
+        say_if_compiling(*command.kernels_of(wanted))
         with ended_by_hand(lambda: "nothing is kept"):
             played, shown = command.gather(wanted, seed)
             judged = command.judge_all(played, deals, budget, objective, seed)
@@ -316,11 +300,12 @@ def train(
         folder = out if name is None else RUNS / run_folder(name)
         told, run = plan(game, words, config=config, out=folder, resume=resume, options=options)
         # These take long to load: what is wrong in the words above is told before.
+        from dominozoo_training import compiling
         from dominozoo_training.learning.trainer import Stop, TrainingError
         from dominozoo_training.learning.trainer import train as run_training
     command, stop = shlex.join(["dominozoo", *sys.argv[1:]]), Stop()
     with refusing(ConfigError, CheckpointError, TrainingError, OSError):
-        say_if_compiling()
+        say_if_compiling(compiling.of_tables(told.rules))
         run_training(told, run, resume=resume is not None, force=force, command=command, stop=stop)
     if stop.by == "SIGINT":
         raise typer.Exit(CTRL_C)
@@ -389,6 +374,7 @@ def exploit(
     import shlex
     import sys
 
+    from dominozoo_training import compiling
     from dominozoo_training.bench import machine
     from dominozoo_training.evaluation.command import load
     from dominozoo_training.evaluation.setting import make_setting
@@ -404,7 +390,8 @@ def exploit(
             check_writable(json_file)
         if out is not None:
             exploiting.check_folder(out, force=force)
-        say_if_compiling()
+        rules = config.rules
+        say_if_compiling(compiling.of_bots(rules), compiling.of_search(rules, [frozen]))
         with ended_by_hand(lambda: "nothing is kept"), exploiting.bar() as report:
             result = exploiting.exploit(frozen, config, deals=deals, fresh=fresh, report=report)
         if out is not None:
@@ -512,9 +499,11 @@ def verify(
     from dominozoo.bots.shipping import shipped_path
 
     with refusing(ValueError, OSError):
+        from dominozoo_training import compiling
         from dominozoo_training.export.parity import check_bundle
 
         bundle = read_bundle(shipped_path(file) or file)
+        say_if_compiling(compiling.of_game(bundle.rules))
         report = check_bundle(bundle)
     typer.echo(f"{bundle.manifest['id']}: {bundle.rules}, checksums are right")
     for line in report.lines():
@@ -593,6 +582,7 @@ def play(
     """Play against bots in the terminal; you are player_0."""
     from dominozoo.rules import parse
     from dominozoo.tables import fresh_seed
+    from dominozoo_training import compiling
     from dominozoo_training.evaluation.entrants import split_players
     from dominozoo_training.play import Sitting, load_player
 
@@ -602,7 +592,8 @@ def play(
         seed = fresh_seed() if seed is None else seed
         sitting = Sitting(rules, players, seed, hands, input, typer.echo)
     typer.echo(f"{rules}, seed {seed}")
-    say_if_compiling()
+    search = compiling.of_search(rules, [player.entrant for player in players])
+    say_if_compiling(compiling.of_game(rules), search)
     sitting.play()
 
 
@@ -623,6 +614,7 @@ def watch(
 
     from dominozoo.rules import parse
     from dominozoo.tables import fresh_seed
+    from dominozoo_training import compiling
     from dominozoo_training.evaluation.entrants import load_entrant, split_players
     from dominozoo_training.watch import Show, check_outputs, text_of
     from dominozoo_training.watch import watch as run_show
@@ -638,7 +630,7 @@ def watch(
         show = Show(rules, entrants, seed, hands)
         check_outputs(svg, gif)
         typer.echo(f"{rules}, seed {seed}: {', '.join(show.names)}\n")
-        say_if_compiling()
+        say_if_compiling(compiling.of_game(rules), compiling.of_search(rules, entrants))
         count = run_show(show, say, svg, gif, delay)
     for what in filter(None, (svg, gif)):
         typer.echo(f"{what}: {count} pictures")

@@ -328,7 +328,5 @@ def judge(
     values = values[:, :most] * scale_of(played.rules, objective)
     chances, worth = opinions(played, counts, ids[:, :most])
     advice = would_play(played, seed)
-    return Review(
-        *(played, deals, budget, objective),
-        *(counts, ids[:, :most], values, chances, worth, advice),
-    )
+    ids = ids[:, :most]
+    return Review(played, deals, budget, objective, counts, ids, values, chances, worth, advice)

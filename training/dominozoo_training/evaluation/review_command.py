@@ -6,15 +6,22 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.progress import Progress
 
 from dominozoo.notation import Game
-from dominozoo.rules import Rules, RulesError, parse
+from dominozoo.rules import TRUC, Rules, RulesError, make_rules, parse
+from dominozoo_training.compiling import of_bots, of_game
 from dominozoo_training.evaluation.entrants import Entrant, load_entrant, split_players
-from dominozoo_training.evaluation.review import Review, check_numbers, judge
+from dominozoo_training.evaluation.review import (
+    Review,
+    check_numbers,
+    judge,
+    value_line,
+    value_truc,
+)
 from dominozoo_training.evaluation.review_games import (
     Played,
     Record,
@@ -29,7 +36,15 @@ from dominozoo_training.evaluation.review_games import (
 )
 from dominozoo_training.evaluation.review_page import show_review, write_page
 
-__all__ = ["check_numbers", "gather", "judge_all", "prepare", "show_review", "write_page"]
+__all__ = [
+    "check_numbers",
+    "gather",
+    "judge_all",
+    "kernels_of",
+    "prepare",
+    "show_review",
+    "write_page",
+]
 
 HANDS: Final = 100  # played where --games isn't given
 
@@ -78,6 +93,21 @@ def prepare(games: Sequence[str], players: str | None, hands: int | None, page: 
     check_players(rules, bots)
     check_hands(count)
     return Wanted(rules, count, bots)
+
+
+def kernels_of(wanted: Wanted) -> tuple[Any, Any]:
+    """What a review compiles: the kernel that plays, the one that values moves.
+
+    None for both where a record names no game: it will be refused.
+    """
+    rules, playing = wanted.rules, of_bots
+    if rules is None:
+        playing = of_game
+        try:
+            rules = make_rules(wanted.records[0].lines[0]["game"])
+        except (RulesError, KeyError):
+            return None, None
+    return playing(rules), value_truc if rules.variant.family == TRUC else value_line
 
 
 def gather(wanted: Wanted, seed: int) -> tuple[Played, Game | None]:
