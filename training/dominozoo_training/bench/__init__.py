@@ -20,6 +20,7 @@ from dominozoo.bots import BOTS
 from dominozoo.rules import Rules, parse
 from dominozoo_training.bench import games as play
 from dominozoo_training.bench import served, start
+from dominozoo_training.bench.beside import step_processes
 from dominozoo_training.bench.timing import (
     REPEATS,
     SECONDS,
@@ -56,7 +57,8 @@ CASES: Final[dict[str, str]] = {
     "c": "the same deals and choices in C",
     "step": "Tables.step: observation, mask, reward; the choice isn't timed",
     "step_float32": "the same with one-hot float32 features",
-    "step_threads": "step with two threads, and as step_wall with one, by the wall clock",
+    "step_threads": "step by the wall clock with two threads; as step_wall with one, and as "
+    "step_processes in two processes at once, the most that a second core can add",
     "raw_env": "AEC, last and step, bare",
     "env": "AEC, last and step, as users get it",
     "vector_env": "Gymnasium, learning seats' decisions against hard bots",
@@ -71,7 +73,7 @@ CASES: Final[dict[str, str]] = {
 }
 ALIASES: Final = {"start": ("cold_start", "cached_start")}
 WALL: Final = (
-    *("step_wall", "step_threads", "stdio", "http", "http_p99", "import"),
+    *("step_wall", "step_threads", "step_processes", "stdio", "http", "http_p99", "import"),
     *("cold_start", "cached_start"),
 )
 
@@ -196,9 +198,11 @@ def _kernel(rules: Rules, wanted: set[str], seconds: float) -> Iterator[Row]:
 
 
 def _threads(rules: Rules, batch: int, seconds: float) -> Iterator[Row]:
-    cases = ("step_wall", "step_threads")
-    chunks = play.step_threads(rules, batch, (1, 2))
-    for case, figures in zip(cases, rates(*chunks, seconds=seconds), strict=True):
+    cases = ("step_wall", "step_threads", "step_processes")
+    with step_processes(rules, batch) as both:
+        chunks = [*play.step_threads(rules, batch, (1, 2)), both]
+        measured = rates(*chunks, seconds=seconds)
+    for case, figures in zip(cases, measured, strict=True):
         yield summarise(str(rules), case, batch, "1/s", figures)
 
 
@@ -260,9 +264,9 @@ def processor() -> str:
 
 
 def ratios(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """What rows say together: the kernel against C, two threads against one."""
+    """What rows say together: the kernel against C, two threads and processes against one."""
     by_case = {(row.game, row.case, row.batch): row.median for row in rows}
-    pairs = {"kernel": "c", "step_threads": "step_wall"}
+    pairs = {"kernel": "c", "step_threads": "step_wall", "step_processes": "step_wall"}
     return [
         {"game": game, "case": case, "to": pairs[case], "batch": batch, "ratio": median / other}
         for (game, case, batch), median in by_case.items()

@@ -22,6 +22,7 @@ SEED: Final = 1
 KERNEL_BATCH: Final = 256
 KERNEL_MOVES: Final = 256
 SCRIPT_MOVES: Final = 1 << 17  # of a recorded script, all tables together
+THREAD_MOVES: Final = 1 << 19  # where helpers have to wake first
 SCRIPT_STEPS: Final = (8, 4096)  # at least and at most
 
 Clock = Callable[[], float]
@@ -88,12 +89,15 @@ def mix(tables: Tables) -> None:
     tables.refresh()
 
 
-def script(tables: Tables) -> list[npt.NDArray[np.int64]]:
-    """Play and write down the actions of each step; the tables are put back as they were."""
+def script(tables: Tables, moves: int | None = None) -> list[npt.NDArray[np.int64]]:
+    """Play ``moves`` or SCRIPT_MOVES, all tables together, and write down each step's actions.
+
+    The tables are put back as they were.
+    """
     before, rng = tables.records.copy(), np.random.default_rng(SEED)
     least, most = SCRIPT_STEPS
     actions = []
-    for _ in range(min(most, max(least, SCRIPT_MOVES // len(tables)))):
+    for _ in range(min(most, max(least, (moves or SCRIPT_MOVES) // len(tables)))):
         actions.append(random_legal(tables.mask, rng))
         tables.step(actions[-1])
     tables.records[:] = before
@@ -136,7 +140,7 @@ def step_threads(rules: Rules, batch: int, threads: tuple[int, ...]) -> list[Chu
     """The same by numbers of threads, by the clock on the wall."""
     first = Tables(rules, batch, seed=SEED)
     mix(first)
-    actions, chunks = script(first), []
+    actions, chunks = script(first, THREAD_MOVES), []
     for number in threads:
         tables = Tables(rules, batch, seed=SEED, threads=number)
         tables.records[:] = first.records

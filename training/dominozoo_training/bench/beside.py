@@ -1,0 +1,62 @@
+"""Steps in two processes at once: what a second core adds here and now, threads or not.
+
+Virtual cores may share a real one, and then two of them do little more than one does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+
+from dominozoo.rules import Rules
+from dominozoo_training.bench.games import step_threads
+from dominozoo_training.bench.timing import Chunk, Unavailable
+
+
+def _partner(pipe: Connection, rules: Rules, batch: int) -> None:
+    """Do a chunk whenever asked, and tell what it took."""
+    [chunk] = step_threads(rules, batch, (1,))
+    chunk()
+    pipe.send((0, 0.0))
+    while pipe.recv():
+        pipe.send(chunk())
+
+
+def _answer(pipe: Connection) -> tuple[int, float]:
+    try:
+        count, seconds = pipe.recv()
+    except EOFError:
+        raise Unavailable("step_processes: the second process has ended") from None
+    return count, seconds
+
+
+@contextlib.contextmanager
+def step_processes(rules: Rules, batch: int) -> Iterator[Chunk]:
+    """Steps of two processes with one thread and ``batch`` tables each, by the clock on the wall.
+
+    A chunk's seconds are such that its rate is the sum of both.
+
+    Raises:
+        Unavailable: the second process fails.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    partner = context.Process(target=_partner, args=(theirs, rules, batch), daemon=True)
+    partner.start()
+    theirs.close()
+    try:
+        _answer(ours)
+        [mine] = step_threads(rules, batch, (1,))
+
+        def both() -> tuple[int, float]:
+            ours.send(True)
+            count, seconds = mine()
+            other, longer = _answer(ours)
+            return count + other, (count + other) / (count / seconds + other / longer)
+
+        yield both
+    finally:
+        partner.kill()
+        partner.join()
