@@ -237,9 +237,15 @@ def test_the_command_ends_cleanly(how: signal.Signals) -> None:
             lines = iter(process.stderr.readline, "")
             line = next(line for line in lines if "serving" in line)
             assert "http://127.0.0.1:" in line
-            assert call(int(line.rpartition(":")[2]), "GET", "/healthz")[0] == 200
-            process.send_signal(how)
-            assert process.wait(20) == 0
+            port = int(line.rpartition(":")[2])
+            with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port)) as kept:
+                for method, path, body in (("GET", "/healthz", None), ("POST", "/v1/can", b"{}")):
+                    kept.request(method, path, body)  # the long way and the short one
+                    kept.getresponse().read()
+                start = time.monotonic()
+                process.send_signal(how)
+                assert process.wait(20) == 0
+                assert time.monotonic() - start < wire.STALL, "nobody waits for who is silent"
         finally:
             process.kill()
         assert "Traceback" not in process.stderr.read()
