@@ -14,6 +14,7 @@ from dominozoo.bots.archive import GAMES, MANIFEST, read_members
 from dominozoo.bots.bundle import bundle_of, load_bot, read_bundle
 from dominozoo.bots.manifest import shape_of
 from dominozoo.bots.network import Network
+from dominozoo.notation import record_of
 from dominozoo.rules import parse
 from dominozoo_training.cli import app
 from dominozoo_training.export import games as golden
@@ -65,7 +66,24 @@ def test_games_of_every_family_come_out(game: str, make_policy: Callable[[str], 
     assert game != "truc" or {"propose", "accept", "redeal", "double", "reveal"} <= kinds
     assert found[0].record[0]["start"]["hand_number"] == 1
     assert any(one.record[-1]["kind"] == "match_end" for one in found)
+    reasons = {trait[1] for trait in shown if trait[0] == "reason"}
+    assert ("void" in reasons) == (game == "truc")
+    winners = [len(line["winners"]) for one in found for line in one.record if "winners" in line]
+    assert (max(winners) > 1) == (game == "french")
     assert {view["seat"] for one in found for view in one.views} == set(range(policy.rules.players))
+
+
+def test_what_hardly_ever_comes_up_is_set_up() -> None:
+    def ends(text: str, kind: str) -> list[Json]:
+        records = [record_of(golden.play_again(p)) for p in golden.rarities(parse(text), seed=1)]
+        return [line for record in records for line in record if line["kind"] == kind]
+
+    for text in ("truc", "truc(max_redeals=0)", "truc(target=3)"):
+        found = [(end["reason"], end["points"]) for end in ends(text, "hand_end")]
+        assert found == [("void", 0), ("tricks", 16), ("tricks", 32)]
+    assert [len(end["winners"]) for end in ends("french", "match_end")] == [3]
+    assert not golden.rarities(parse("french(target=1)"), seed=1)
+    assert not golden.rarities(parse("block"), seed=1)
 
 
 def test_a_match_of_one_hand_has_games_too(make_policy: Callable[[str], Policy]) -> None:

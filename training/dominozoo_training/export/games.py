@@ -7,6 +7,7 @@ the same legal moves and the same probabilities. One JSON object a line, one gam
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from dominozoo.bots.bundle import Bundle
 from dominozoo.line.batch import ENDED
 from dominozoo.line.score import MATCH_OVER
 from dominozoo.notation import HAND, HAND_END, MATCH_END, new_game, record_of
-from dominozoo.rules import Rules
+from dominozoo.rules import TRUC, Rules
 from dominozoo_training.export.positions import matches
 from dominozoo_training.export.readers import Reader
 from dominozoo_training.export.vectors import Vectors, answers, as_objects, read_objects
@@ -28,6 +29,13 @@ MOST_READ: Final = 64
 MOST_DECISIONS: Final = 4096  # read, of one game
 HANDS: Final = 2  # of a game
 CANDIDATES: Final = 400  # hands played to choose from
+TIED: Final = (
+    ("6-6", "6-5", "5-5"),
+    ("8-4", "8-3", "6-4"),
+)  # hands of Le Truc: nobody wins a trick
+WORTHS: Final = (16, 32)  # of rounds of Le Truc
+QUIET: Final = ("accept", "stand", "play", "pass")
+RAISING: Final = ("accept", "stand", "double", "play")
 
 Json = dict[str, Any]
 
@@ -52,8 +60,12 @@ class Golden:
 
 
 def golden_games(rules: Rules, reader: Reader, seed: int = 1) -> list[Golden]:
-    """Games that show, together, whatever comes up in some hundred hands; they depend on game and seed."""
-    return [golden(played, reader) for played in choose(candidates(rules, seed))]
+    """Games that show, together, whatever comes up in some hundred hands, and what hardly ever does.
+
+    They depend on game and seed.
+    """
+    chosen = [*choose(candidates(rules, seed)), *rarities(rules, seed)]
+    return [golden(played, reader) for played in chosen]
 
 
 @dataclass(frozen=True)
@@ -133,6 +145,67 @@ def choose(games: list[Played]) -> list[Played]:
         left.remove(best)
         chosen.append(best)
     return [played for played, _ in chosen]
+
+
+def rarities(rules: Rules, seed: int) -> list[Played]:
+    """Hands with results that chance hardly ever brings, set up for them.
+
+    Le Truc: a void round, one worth 16 and one worth 32. French: a match with joint winners.
+    """
+    if rules.variant.family == TRUC:
+        void = play_out(rules, seed, {"deal": {"hands": TIED}})
+        return [void, *(round_worth(rules, seed, worth) for worth in WORTHS)]
+    if rules.value("scoring", "") == "penalties":
+        return joint_winners(rules, seed)
+    return []
+
+
+def play_out(rules: Rules, seed: int, setup: Json, worth: int = 1) -> Played:
+    """A hand that is set up, with the moves that stand first in ``QUIET`` or ``RAISING``.
+
+    Args:
+        rules: the game.
+        seed: of the deal.
+        setup: as ``reset(options=...)`` takes it.
+        worth: what a round of Le Truc is raised to, if it lasts so long.
+    """
+    table: Any = new_game(rules)
+    code = table.reset((seed, 0), setup)
+    played = Played(rules, table.position(), [])
+    while code < ENDED:
+        view = table.view(code)
+        kinds = RAISING if view.get("multiplier", worth) < worth else QUIET
+        action = next(
+            move["id"] for kind in kinds for move in view["legal"] if move["action"] == kind
+        )
+        played.actions.append(action)
+        code = table.step(action)
+    return played
+
+
+def round_worth(rules: Rules, seed: int, worth: int) -> Played:
+    """The first round of Le Truc that lasts until it is worth so much."""
+    rounds = (play_out(rules, seed + k, {}, worth) for k in itertools.count())
+    return next(one for one in rounds if hand_end(one)["points"] == worth)
+
+
+def joint_winners(rules: Rules, seed: int) -> list[Played]:
+    """A hand of French before which the scores stand so that all but one win the match with it.
+
+    Empty where the target is too low for that.
+    """
+    points = hand_end(play_out(rules, seed, {}))["points"]
+    most = points.index(max(points))
+    scores = [rules.target - 1 - (0 if k == most else p) for k, p in enumerate(points)]
+    if min(scores) < 0:
+        return []
+    return [play_out(rules, seed, {"scores": scores})]
+
+
+def hand_end(played: Played) -> Json:
+    """How the last hand of some ended, as its record tells it."""
+    record = record_of(play_again(played))
+    return next(line for line in reversed(record) if line["kind"] == HAND_END)
 
 
 def golden(played: Played, reader: Reader) -> Golden:
