@@ -18,7 +18,8 @@ import pytest
 
 from dominozoo.bots import BOTS, DESCRIPTIONS, OUTSIDE, kernels, seed_bots, uniforms
 from dominozoo.bots.heuristic import decide, open_after, stuck_chance
-from dominozoo.line.play import apply, legal
+from dominozoo.line import batch
+from dominozoo.line.play import legal
 from dominozoo.line.table import ANY_TILE, PLAY, TABLE
 from dominozoo.rules import make_rules, pack_line
 from dominozoo.tables import Tables
@@ -223,13 +224,13 @@ def test_open_after_tells_what_the_ends_will_take(game: str) -> None:
     for steps in range(28):
         tables = walk(game, steps, count=8)
         rules = tables.packed[0]
-        for record, mask in zip(tables.records, tables.mask, strict=True):
+        for k, mask in enumerate(tables.mask):
             for action in np.flatnonzero(mask[: rules["ends"] * TILE_COUNT]):
-                after = record.copy().view(TABLE)
+                record, after = tables.records[k], tables.records[k : k + 1].copy()
                 expected = open_after(record, rules, action % TILE_COUNT, action // TILE_COUNT)
-                apply(after, rules, int(action))
-                after["hands"][after["turn"]] = ALL_TILES
-                ends = legal(after, rules)
+                batch.apply_one(after, tables.packed, int(action))
+                after["hands"][0, after["turn"][0]] = ALL_TILES
+                ends = legal(after[0], rules)
                 assert int(expected) == ends[0] | ends[1] | ends[2] | ends[3]
                 seen += 1
     assert seen > 200

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.bits import bits, lowest, nth
-from dominozoo.compiler import njit
+from dominozoo.compiler import helper, njit
 from dominozoo.line.table import (
     ANY_TILE,
     BLOCK,
@@ -47,7 +47,7 @@ def action_count(rules: Any) -> Any:
     return rules.ends * TILE_COUNT + 2
 
 
-@njit(cache=True)
+@helper()
 def fits(t: Any, end: Any) -> Any:
     """Mask of all tiles that an end takes: those with its number; a locked arm only its double."""
     tiles = TAKES[t.ends[end]]
@@ -82,7 +82,7 @@ def fitting(hand: Any, code: Any) -> Any:
     return (hand | hand << TILE_COUNT) & FITTING[np.uint64(code)]
 
 
-@njit(cache=True)
+@helper()
 def fitting_arms(t: Any, hand: Any) -> Any:
     """The same in French, two words: the next free arm takes blanks until all four are begun."""
     arm = arms_begun(t)
@@ -174,7 +174,7 @@ def next_seat(t: Any, rules: Any) -> Any:
     return 0 if seat == rules.players else seat
 
 
-@njit(cache=True, forceinline=True)
+@helper(forceinline=True)
 def apply(t: Any, rules: Any, action: Any) -> Any:
     """Make a legal move; returns 0, or how the hand ended: OUT or BLOCK.
 
@@ -225,7 +225,7 @@ def pass_turn(t: Any, rules: Any) -> Any:
     return 0
 
 
-@njit(cache=True)
+@helper()
 def show_lacks(t: Any, rules: Any, seat: Any) -> None:
     """Note what a pass shows: no tile of an open number, no double of a locked arm."""
     if not rules.cross:

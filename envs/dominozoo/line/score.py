@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from dominozoo.bits import bits, lowest
-from dominozoo.compiler import njit
+from dominozoo.compiler import helper, njit
 from dominozoo.line.play import apply
 from dominozoo.line.table import (
     BLOCK,
@@ -74,7 +74,7 @@ def block_count(t: Any, rules: Any, seat: Any) -> Any:
     return count
 
 
-@njit(cache=True)
+@helper()
 def block_winner(t: Any, rules: Any) -> Any:
     """Seat that wins a block, NOBODY for a tie between sides.
 
@@ -132,7 +132,7 @@ def score_tie(t: Any, rules: Any) -> None:
         t.last_effect = RESET
 
 
-@njit(cache=True)
+@helper()
 def sides_above(t: Any, score: Any) -> Any:
     """How many sides have more points than that; those that the game lacks have none."""
     above = np.int64(0)
@@ -167,7 +167,7 @@ def add_points(t: Any, rules: Any, side: Any, seat: Any, points: Any) -> None:
         t.winners = 1 << side
 
 
-@njit(cache=True)
+@helper()
 def score_win(t: Any, rules: Any, seat: Any) -> None:
     """A won hand of the win-count games: points, a break, a decider."""
     side = side_of(rules, seat)
@@ -219,7 +219,7 @@ def score_penalties(t: Any, rules: Any) -> None:
                 t.winners |= 1 << seat
 
 
-@njit(cache=True)
+@helper()
 def end_hand(t: Any, rules: Any, how: Any) -> Any:
     """Score a hand that ended by ``how`` (OUT or BLOCK); returns HAND_ENDED, with MATCH_OVER."""
     seat = np.int64(t.turn) if how == OUT else np.int64(NOBODY)
@@ -288,7 +288,7 @@ def match_reward(t: Any, rules: Any, reward: Any) -> None:
             reward[seat] -= 1.0 / (sides - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def settle(t: Any, rules: Any, how: Any, max_hands: Any, by_match: Any, reward: Any) -> Any:
     """Score a hand that ended by ``how`` (OUT or BLOCK); the rest as :func:`finish`."""
     status = end_hand(t, rules, how)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dominozoo.bits import LANES, copy_bytes, highest, seven_tiles
-from dominozoo.compiler import njit
+from dominozoo.compiler import helper, njit
 from dominozoo.records import record_type
 from dominozoo.tiles import DOUBLES, HIGH, NUMBERS, PIPS, TILE_COUNT
 
@@ -211,7 +211,7 @@ def open_hand(t: Any, rules: Any) -> None:
         t.opening = ANY_TILE
 
 
-@njit(cache=True)
+@helper()
 def deal(t: Any, rules: Any) -> None:
     """Deal the next hand of the table's stream and decide who opens it."""
     clear_hand(t, rules)

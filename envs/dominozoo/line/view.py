@@ -16,7 +16,7 @@ from dominozoo.bits import (
     spread_tiles,
     write_bytes,
 )
-from dominozoo.compiler import njit
+from dominozoo.compiler import helper, njit
 from dominozoo.fields import LINE_LAYOUT, SEATS
 from dominozoo.line.play import SPLIT, legal_ids
 from dominozoo.line.score import side_of
@@ -46,7 +46,7 @@ LOCKS: Final[npt.NDArray[np.int64]] = np.array(
 )
 
 
-@njit(cache=True, forceinline=True)
+@helper(forceinline=True)
 def observe(t: Any, rules: Any, me: Any, row: Any) -> None:
     """Write what seat ``me`` may know into ``row``, int16 of length ``LINE_LAYOUT.size``."""
     spread_tiles(np.int64(t.hands[np.uint8(me)]), row, HAND)
@@ -120,7 +120,7 @@ def observe_rules(rules: Any, row: Any) -> None:
     row[PLAYERS + 14] = rules.key_card
 
 
-@njit(cache=True)
+@helper()
 def write_mask(t: Any, rules: Any, row: Any) -> None:
     """Write the legal actions of the seat to move into ``row``, int8 of the action space's size."""
     low, high = legal_ids(t, rules)
