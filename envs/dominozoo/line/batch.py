@@ -243,9 +243,9 @@ def coast(t: Any, rules: Any, word: Any, moves: Any, played: Any) -> Any:
 
     Returns:
         The word, the number of moves made, and how the hand ended, to be scored: OUT or BLOCK. Or 0
-        if it outlasts ``moves``: then the table is as before, and :func:`replay` brings it on.
+        if it outlasts ``moves``: then the hands alone are as they should be, and :func:`replay`
+        brings the rest on.
     """
-    a, b, c, d = t.hands[0], t.hands[1], t.hands[2], t.hands[3]
     laid, seat, passes = np.int64(t.laid), np.int64(t.turn), np.int64(t.passes)
     stock = np.int64(t.boneyard) if rules.draw != 0 else np.int64(0)
     size, players, first = deck_size(rules), rules.players, 0
@@ -283,13 +283,15 @@ def coast(t: Any, rules: Any, word: Any, moves: Any, played: Any) -> Any:
         fit ^= FITS_FLIPPED[action]
         laid |= hand & ~after
         seat = following
-    t.hands[0], t.hands[1], t.hands[2], t.hands[3] = a, b, c, d
     return word, moves, np.int64(0)
 
 
 @njit(cache=True)
 def replay(t: Any, rules: Any, played: Any, moves: Any) -> None:
-    """Make the first ``moves`` moves that :func:`coast` wrote down; none of them ends the hand."""
+    """Make the first ``moves`` moves that :func:`coast` wrote down; none of them ends the hand.
+
+    That the hands have been through them already changes nothing: a tile is taken out twice.
+    """
     for k in range(moves):
         action = np.int64(played[k])
         if action == NOTHING:
