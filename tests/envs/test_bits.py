@@ -18,6 +18,7 @@ from dominozoo.bits import (
     nth,
     nth_by_deposit,
     nth_by_loop,
+    seven_tiles,
     spread_actions,
     spread_tiles,
 )
@@ -88,3 +89,15 @@ def test_seats_are_counted_from_the_observer(players: int) -> None:
         away = [(int(s) - 1 - me) % players + 1 if s else 0 for s in source]
         assert row.tolist() == [-1, *away, -1]
         assert word == int.from_bytes(source[:4].tobytes(), "little")
+
+
+@njit()
+def seven(deck: Any, at: Any) -> Any:
+    return seven_tiles(deck, at)
+
+
+@pytest.mark.plain
+def test_seven_tiles_of_a_deck_are_taken_from_any_place() -> None:
+    deck = np.random.default_rng(1).permutation(28).astype(np.uint8)
+    for at in range(22):
+        assert seven(deck, at) == sum(1 << int(tile) for tile in deck[at : at + 7])

@@ -1,6 +1,7 @@
 """`dominozoo bench`: what is measured, how it is told, what is refused."""
 
 import json
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from dominozoo_training.bench import (
     start,
     summarise,
 )
+from dominozoo_training.bench.beside import step_processes
 from dominozoo_training.bench.timing import Unavailable, rates
 from dominozoo_training.cli import app
 
@@ -238,3 +240,26 @@ def test_tables_are_mixed_before_steps_are_measured() -> None:
 
 def test_a_hand_of_random_block_is_as_long_as_known() -> None:
     assert games.moves_a_hand(parse("block")) == pytest.approx(13.06, abs=0.05)
+
+
+@pytest.mark.usefixtures("short_scripts")
+def test_the_second_process_works_and_ends_with_the_measurement() -> None:
+    [alone] = games.step_threads(parse("block"), 64, (1,))
+    with step_processes(parse("block"), 64) as both:
+        [partner] = multiprocessing.active_children()
+        count, seconds = both()
+        assert count > alone()[0]
+        assert seconds > 0
+        assert partner.is_alive()
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.usefixtures("short_scripts")
+def test_a_second_process_that_has_ended_is_told() -> None:
+    with step_processes(parse("block"), 64) as both:
+        [partner] = multiprocessing.active_children()
+        partner.kill()
+        partner.join()
+        for _ in range(2):
+            with pytest.raises(Unavailable, match="step_processes: the second process has ended"):
+                both()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import signal
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
@@ -16,20 +17,22 @@ from dominozoo_training.bench.timing import Chunk, Unavailable
 
 
 def _partner(pipe: Connection, rules: Rules, batch: int) -> None:
-    """Do a chunk whenever asked, and tell what it took."""
+    """Do a chunk whenever asked, and tell what it took, until the one who asks has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
     [chunk] = step_threads(rules, batch, (1,))
     chunk()
-    pipe.send((0, 0.0))
-    while pipe.recv():
-        pipe.send(chunk())
+    with contextlib.suppress(EOFError, OSError):
+        pipe.send(None)
+        while pipe.recv():
+            pipe.send(chunk())
 
 
-def _answer(pipe: Connection) -> tuple[int, float]:
+@contextlib.contextmanager
+def _told_if_it_ends() -> Iterator[None]:
     try:
-        count, seconds = pipe.recv()
-    except EOFError:
+        yield
+    except (EOFError, OSError):
         raise Unavailable("step_processes: the second process has ended") from None
-    return count, seconds
 
 
 @contextlib.contextmanager
@@ -47,13 +50,15 @@ def step_processes(rules: Rules, batch: int) -> Iterator[Chunk]:
     partner.start()
     theirs.close()
     try:
-        _answer(ours)
+        with _told_if_it_ends():
+            ours.recv()
         [mine] = step_threads(rules, batch, (1,))
 
         def both() -> tuple[int, float]:
-            ours.send(True)
-            count, seconds = mine()
-            other, longer = _answer(ours)
+            with _told_if_it_ends():
+                ours.send(True)
+                count, seconds = mine()
+                other, longer = ours.recv()
             return count + other, (count + other) / (count / seconds + other / longer)
 
         yield both
