@@ -370,6 +370,8 @@ class Tables:
                 f"actions must be integers of shape ({len(self)},), "
                 f"not {actions.dtype} of shape {actions.shape}"
             )
+        if not actions.dtype.isnative:  # kernels take none of the other byte order
+            actions = actions.astype(actions.dtype.newbyteorder("="))
         given = self._as_buffers(into, VIEWS + RESULTS) if into else {}
         if self._crew.size > 1:
             self._share_step(actions, given)

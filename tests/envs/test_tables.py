@@ -350,3 +350,14 @@ def test_what_is_no_reward_and_no_poser() -> None:
     for posers in (1.5, [0.0, 1.0], True, "1", [0, 1, 2], [[0, 1]]):
         with pytest.raises(ValueError, match=r"posers must be one integer or integers of shape"):
             tables.reset(posers=posers)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [">i8", ">i2", ">u4", "<i4"])
+def test_actions_of_either_byte_order_are_taken(dtype: str, threads: int) -> None:
+    tables, twin = Tables("block", 600, seed=1, threads=threads), Tables("block", 600, seed=1)
+    for _ in range(4):
+        actions = twin.mask.argmax(axis=1)
+        tables.step(actions.astype(dtype))
+        twin.step(actions)
+    assert np.array_equal(tables.records, twin.records)

@@ -36,6 +36,10 @@ def now(monkeypatch: pytest.MonkeyPatch, **chunks: Chunk) -> None:
     monkeypatch.setattr(guard, "COSTS", made)
 
 
+def no_compiler() -> Chunk:
+    raise Unavailable("c: no C compiler found")
+
+
 def checked(path: Path) -> tuple[int, str]:
     text = io.StringIO()
     return guard.check(path, Console(file=text, width=120), 0.1), text.getvalue()
@@ -95,9 +99,6 @@ def test_what_looked_slow_once_is_measured_again(
 def test_what_cannot_be_measured_here_is_said_and_passes(
     costs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_compiler() -> Chunk:
-        raise Unavailable("c: no C compiler found")
-
     monkeypatch.setattr(guard, "COSTS", {"a": (lambda: lasting(1.0), no_compiler)})
     code, text = checked(costs)
     assert code == 0
@@ -116,6 +117,36 @@ def test_update_stores_what_check_then_reads(
     assert main(arguments) == 0
     now(monkeypatch, a=lasting(2.0), b=lasting(250.0))
     assert main(arguments) == 1
+
+
+def test_update_keeps_what_it_could_not_measure_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "costs.json"
+    now(monkeypatch, a=lasting(1.0), b=lasting(2.0))
+    assert main(["--stored", str(path), "--seconds", "0.1", "--update"]) == 0
+    before = path.read_bytes()
+    monkeypatch.setattr(guard, "COSTS", {**guard.COSTS, "a": (lambda: lasting(1.0), no_compiler)})
+    assert main(["--stored", str(path), "--seconds", "0.1", "--update"]) == 2
+    assert path.read_bytes() == before
+    assert "not measured: a; the stored costs are left as they are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--seconds", "0"], "--seconds must be a number above 0"),
+        (["--seconds", "nan"], "--seconds must be a number above 0"),
+        (["--update", "--stored", "no/such/folder/costs.json"], "can't be written"),
+    ],
+)
+def test_bad_input_is_told_before_anything_is_measured(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert words in told.replace("\n", " ")
+    assert len(told.splitlines()) == 1
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"costs": {"a": "x"}}', '{"costs": 1}'])

@@ -46,12 +46,13 @@ def test_without_torch_a_command_says_what_to_install(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["block", "--from", ""], "--from: names no policy; leave it out"),
         (["block", "--from", "hard"], "start: hard is no folder of a policy or a run; name the"),
         (["block", "start=x.dombot"], "start: x.dombot is no folder of a policy or a run"),
         (["block", "sede=1"], "unknown key 'sede'"),
         (["blok"], "did you mean 'block'?"),
     ],
-    ids=["from", "start", "key", "game"],
+    ids=["nothing", "from", "start", "key", "game"],
 )
 def test_what_is_wrong_in_the_words_of_train_is_told_before_torch_is_loaded(
     tmp_path: Path, words: list[str], message: str

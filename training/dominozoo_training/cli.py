@@ -297,6 +297,8 @@ def train(
     with refusing(ConfigError, CheckpointError, OSError), needing("train"):
         if name is not None and out is not None:
             raise ConfigError("give --name or --out, not both")
+        if start == "":
+            raise ConfigError("--from: names no policy; leave it out to start from nothing")
         folder = out if name is None else RUNS / run_folder(name)
         told, run = plan(game, words, config=config, out=folder, resume=resume, options=options)
         # These take long to load: what is wrong in the words above is told before.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
+import threading
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 
@@ -18,13 +19,24 @@ from dominozoo_training.bench.timing import Chunk, Unavailable
 
 def _partner(pipe: Connection, rules: Rules, batch: int) -> None:
     """Do a chunk whenever asked, and tell what it took, until the one who asks has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
     [chunk] = step_threads(rules, batch, (1,))
     chunk()
     with contextlib.suppress(EOFError, OSError):
         pipe.send(None)
         while pipe.recv():
             pipe.send(chunk())
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # which alone may say so
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager
@@ -47,7 +59,8 @@ def step_processes(rules: Rules, batch: int) -> Iterator[Chunk]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     partner = context.Process(target=_partner, args=(theirs, rules, batch), daemon=True)
-    partner.start()
+    with _interrupts_ignored():  # the partner inherits it: Ctrl-C is for the one who asks
+        partner.start()
     theirs.close()
     try:
         with _told_if_it_ends():

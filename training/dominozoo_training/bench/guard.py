@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -210,6 +212,27 @@ def check(path: Path, console: Console, seconds: float = SECONDS) -> int:
     return int(any(v.word == "FAILED" for v in verdicts))
 
 
+def update(path: Path, tell: Callable[[str], None], seconds: float) -> int:
+    """Measure and store; nothing is stored unless all could be measured.
+
+    Returns:
+        0.
+
+    Raises:
+        ValueError: what can't be measured here, or a file that can't be written.
+    """
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{path}: can't be written")
+    costs = measure_costs(COSTS, tell, seconds)
+    missing = [name for name in COSTS if name not in costs]
+    if missing:
+        raise ValueError(
+            f"not measured: {', '.join(missing)}; the stored costs are left as they are"
+        )
+    write_costs(path, costs)
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command: exit code 0, 1 if something has become slower, 2 for bad input."""
     words = (__doc__ or "").partition("\n")[0]
@@ -220,10 +243,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     console = Console(stderr=True)
     try:
+        if not 0 < options.seconds < math.inf:
+            raise ValueError(f"--seconds must be a number above 0, not {options.seconds}")
         if options.update:
-            costs = measure_costs(COSTS, console.print, options.seconds)
-            write_costs(options.stored, costs)
-            return 0
+            return update(options.stored, console.print, options.seconds)
         return check(options.stored, console, options.seconds)
     except (ValueError, OSError) as error:
         console.print(f"bench-check: {error}", highlight=False, markup=False, soft_wrap=True)
