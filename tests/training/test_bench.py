@@ -1,7 +1,9 @@
 """`dominozoo bench`: what is measured, how it is told, what is refused."""
 
+import contextlib
 import json
 import multiprocessing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -263,3 +265,19 @@ def test_a_second_process_that_has_ended_is_told() -> None:
         for _ in range(2):
             with pytest.raises(Unavailable, match="step_processes: the second process has ended"):
                 both()
+
+
+@pytest.mark.usefixtures("short_scripts")
+def test_threads_are_measured_without_a_second_process_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def nobody(rules: Any, batch: int) -> Iterator[Any]:
+        raise Unavailable("step_processes: the second process has ended")
+        yield
+
+    monkeypatch.setattr("dominozoo_training.bench.step_processes", nobody)
+    job, _ = plan(["block"], ["step_threads"], 0.001)
+    rows: list[Row] = []
+    found = job.run()
+    with pytest.raises(Unavailable, match="step_processes"):
+        rows.extend(found)
+    assert [row.case for row in rows] == ["step_wall", "step_threads"]

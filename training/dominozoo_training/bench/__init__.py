@@ -7,6 +7,7 @@ A measurement has a budget in seconds, not a number of moves, so a slow machine 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -198,12 +199,19 @@ def _kernel(rules: Rules, wanted: set[str], seconds: float) -> Iterator[Row]:
 
 
 def _threads(rules: Rules, batch: int, seconds: float) -> Iterator[Row]:
-    cases = ("step_wall", "step_threads", "step_processes")
-    with step_processes(rules, batch) as both:
-        chunks = [*play.step_threads(rules, batch, (1, 2)), both]
-        measured = rates(*chunks, seconds=seconds)
-    for case, figures in zip(cases, measured, strict=True):
+    """One thread, two, and two processes in turns; without the second process the threads alone."""
+    one, two = play.step_threads(rules, batch, (1, 2))
+    chunks, missing = {"step_wall": one, "step_threads": two}, None
+    with contextlib.ExitStack() as stack:
+        try:
+            chunks["step_processes"] = stack.enter_context(step_processes(rules, batch))
+        except Unavailable as error:
+            missing = error
+        measured = rates(*chunks.values(), seconds=seconds)
+    for case, figures in zip(chunks, measured, strict=True):
         yield summarise(str(rules), case, batch, "1/s", figures)
+    if missing is not None:
+        raise missing
 
 
 def _stdio(rules: Rules, seconds: float) -> Iterator[Row]:
